@@ -7,6 +7,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import { searchedColumns } from "./searched.ts";
 
 /*
  * What `search` and `q` find. Both compare texts of `product_search`, here `s`: `search` the
@@ -52,9 +53,7 @@ export const waitingProducts = sql`(
 )`;
 
 const storedRows = sql`
-  select
-    s.product_id, s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.title,
-    s.found_text
+  select ${searchedColumns}
   from product_search s
   where s.organization_id = ${organization}
 `;
@@ -73,9 +72,7 @@ export const computedTexts: Texts = {
   rows: sql`
     ${storedRows}
     union all
-    select
-      v.product_id, v.created_at, v.publisher_id, v.imprint_id, v.search_text, v.title,
-      v.found_text
+    select ${searchedColumns}
     from searched_products v
     where v.organization_id = ${organization} and not exists (
       select
