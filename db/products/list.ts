@@ -23,6 +23,13 @@ import type { Queries } from "../database.ts";
 import { readLong } from "../long_text.ts";
 import { validDocument } from "./documents.ts";
 import {
+  foldedWords,
+  type Found,
+  foundConditions,
+  foundWordsOf,
+  relevance,
+} from "./find.ts";
+import {
   currentSummary,
   includedArrays,
   type ProductsRow,
@@ -31,11 +38,6 @@ import {
 } from "./pages.ts";
 import {
   computedTexts,
-  foldedWords,
-  type Found,
-  foundConditions,
-  foundWordsOf,
-  relevance,
   searchConditions,
   storedTexts,
   type Texts,
