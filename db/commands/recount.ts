@@ -3,7 +3,7 @@ import type { Queries } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
 import { countedValues } from "../products/counts.ts";
-import { searchedColumns } from "../products/searched.ts";
+import { insertSearched } from "../products/searched.ts";
 
 /** The actual counts, with the columns of `product_counts`. */
 const counted = sql`
@@ -56,11 +56,7 @@ export async function recount(database: Queries): Promise<void> {
         cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
       `,
       sql`delete from product_search`,
-      sql`
-        insert into product_search (${searchedColumns})
-        select ${searchedColumns}
-        from searched_products
-      `,
+      insertSearched,
       sql`delete from search_backlog`,
       sql`update organizations set names_version = names_version + 1`,
     );

@@ -22,12 +22,17 @@ const COMPARED = [
   "found_text",
 ];
 
+const COLUMNS = ["organization_id", "product_id", ...COMPARED];
+
 /** The columns of `product_search`, and of the view `searched_products`, which computes them. */
-export const searchedColumns = names(
-  "organization_id",
-  "product_id",
-  ...COMPARED,
-);
+export const searchedColumns = names(...COLUMNS);
+
+/** Inserts what searches compare of the products `v`. */
+export const insertSearched = sql`
+  insert into product_search as s (${searchedColumns})
+  select ${names(...of("v", COLUMNS))}
+  from searched_products v
+`;
 
 /** The fields whose changes change what searches compare. */
 const SEARCHED = [
@@ -52,16 +57,17 @@ export function writeSearch(changes: readonly Change[]): Statement[] {
 
 /** Writes what searches compare of products with these ids. Equal rows stay: their indexes are expensive to write. */
 export function indexSearch(areIds: Statement): Statement {
-  const of = (row: string) =>
-    names(...COMPARED.map((name) => `${row}.${name}`));
   return sql`
-    insert into product_search as s (${searchedColumns})
-    select ${searchedColumns}
-    from searched_products v
+    ${insertSearched}
     where v.organization_id = ${organization} and v.product_id ${areIds}
     on conflict (organization_id, product_id) do update set ${
     names(...COMPARED.map((name) => `${name} = excluded.${name}`))
   }
-    where (${of("s")}) is distinct from (${of("excluded")})
+    where (${names(...of("s", COMPARED))})
+      is distinct from (${names(...of("excluded", COMPARED))})
   `;
+}
+
+function of(alias: string, columns: readonly string[]): string[] {
+  return columns.map((column) => `${alias}.${column}`);
 }
