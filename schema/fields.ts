@@ -6,7 +6,7 @@ import {
   Percent,
   PositiveInteger,
 } from "./numbers.ts";
-import { array, SAME } from "./objects.ts";
+import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
@@ -141,6 +141,8 @@ export interface Rows {
   keepsRest?: true;
   /** The rules on several fields of an entry. */
   rules?: readonly Rule[];
+  /** What no two entries of a tree may share. */
+  distinct?: readonly Distinct[];
   /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
   path?: string;
   /** The fields of an entry in lists. Default: all. */
@@ -186,14 +188,6 @@ export interface List {
   isDistinct?: boolean;
   /** Whether an entry that has the array must have at least one value in it. */
   isRequired?: boolean;
-}
-
-/** What no two entries of an array may share. */
-export interface Distinct {
-  /** The field at which a duplicate is reported. */
-  field: string;
-  /** What an entry shares with its duplicates. Undefined for one that has none. */
-  keyOf: (entry: Record<string, unknown>) => string | undefined;
 }
 
 /** The records that rows link to, in responses only and absent if there are none. */

@@ -11,7 +11,6 @@ import {
   count,
   day,
   derived,
-  type Distinct,
   distinctBy,
   extentValue,
   type Fields,
@@ -34,7 +33,7 @@ import {
   values,
   words,
 } from "./fields.ts";
-import { isObject } from "./objects.ts";
+import { type Distinct, isObject } from "./objects.ts";
 import { code } from "./onix_codes.ts";
 import { ExactNumber, PositiveInteger, positiveInteger } from "./numbers.ts";
 import {
@@ -302,6 +301,13 @@ const WORLD: Rule = {
       return "required: A territory is required, except for the rest of the world";
     }
   },
+};
+
+/** One type says what holds in the rest of the world. */
+const ONE_WORLD: Distinct = {
+  field: "is_rest_of_world",
+  keyOf: ({ is_rest_of_world }) =>
+    is_rest_of_world === true ? "world" : undefined,
 };
 
 /** The limits of the arrays of codes beside the scalars. */
@@ -705,10 +711,11 @@ export const ARRAYS = {
     for_sale: about("Whether the type says that the product is for sale.", derived("sales_rights_type", ["01", "02", "07", "08"]), null),
     exclusive: about("Whether the type says that the rights are exclusive. Null if it does not say.",
       derived("sales_rights_type", ["01", "04", "07"], ["02", "05", "08"]), null),
-    is_rest_of_world: about("Whether the right covers the rest of the world. It then has no territory.", isTrue, "ROWSalesRightsType"),
+    is_rest_of_world: about("Whether the right covers the rest of the world: one at most, without a territory.", isTrue, "ROWSalesRightsType"),
     territory: about("Where the right applies. Null for the rest of the world.", { ...territory, unless: "is_rest_of_world" }),
     publisher_name: about("The publisher who has the rights in the territory.", words),
-  }, { put: "tree", type: "SalesRights", path: "sales-rights", same: ["sales_rights_type", "territory"], rules: [WORLD] }), "SalesRights"),
+  }, { put: "tree", type: "SalesRights", path: "sales-rights", same: ["sales_rights_type", "territory"],
+    rules: [WORLD], distinct: [ONE_WORLD] }), "SalesRights"),
 } satisfies Fields;
 
 /** The name of an array of a product. */

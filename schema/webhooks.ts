@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { After, type Cursor } from "./changes_query.ts";
-import { array, chosen, closedObject } from "./objects.ts";
+import { array, chosen, closedObject, SAME } from "./objects.ts";
 import { PageParameters } from "./record_query.ts";
 import { choices } from "./parameters.ts";
 import { described, oneOf, optional, text, Timestamp, Uuid } from "./values.ts";
@@ -22,7 +22,7 @@ const EVENTS = [
 
 export type Event = typeof EVENTS[number];
 
-export const DISABLED_REASONS = [
+const DISABLED_REASONS = [
   "by_hand",
   "gone",
   "failing",
@@ -31,7 +31,7 @@ export const DISABLED_REASONS = [
 
 export type DisabledReason = typeof DISABLED_REASONS[number];
 
-export const STATUSES = ["waiting", "failed", "succeeded"] as const;
+const STATUSES = ["waiting", "failed", "succeeded"] as const;
 
 const ATTEMPT_ERRORS = [
   "status",
@@ -67,10 +67,7 @@ function isTarget(given: string): boolean {
 }
 
 const Events = v.pipe(
-  array(oneOf(...EVENTS), {
-    min: 1,
-    distinct: [{ keyOf: (event) => String(event) }],
-  }),
+  array(oneOf(...EVENTS), { min: 1, distinct: [SAME] }),
   v.check(
     (events) =>
       !events.includes("feed.advanced") ||

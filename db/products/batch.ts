@@ -16,11 +16,11 @@ import {
 import { MAX_BYTES } from "../long_text.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
-  currentProducts,
   type ProductJson,
   productNotFound,
-  readCurrent,
+  readInGroups,
   readTags,
+  selectProducts,
   sizeOfStored,
 } from "./documents.ts";
 import { hasKey, type ProductKey } from "./keys.ts";
@@ -128,7 +128,7 @@ export async function writeBatch(
         await tx.commit();
         return { id: null, response: null };
       }
-      const [products] = await tx.send(currentProducts(results.ids));
+      const [products] = await tx.send(selectProducts(results.ids));
       const response = results.toString(products);
       await tx.commit(...storeResponse(sql`
         select o.id as organization_id, null::uuid as record_id, ${response}::text as answer
@@ -153,7 +153,7 @@ async function readResults(
     await memory!.reserve(results.bytes);
   }
   try {
-    return results.toString(await database.scan(currentProducts(results.ids)));
+    return results.toString(await database.scan(selectProducts(results.ids)));
   } catch (error) {
     throw unavailable(
       "The batch is written, but its products could not be read for the response: get them",
@@ -494,7 +494,7 @@ async function withChanges(
   );
   const changing = writes.filter(({ isWhole }) => !isWhole);
   const sizes = found.filter(({ id }) => upserts.has(id));
-  for await (const products of readCurrent(tx, sizes)) {
+  for await (const products of readInGroups(tx, sizes)) {
     for (const { id, product } of products) {
       const write = upserts.get(id)!;
       const stored = parseExact(product) as Entry;

@@ -98,7 +98,7 @@ export function foundConditions({ words, whole }: Found): Statement[] {
     return words.map(({ word }) => sql` and ${containsWord(word)}`);
   }
   return words.map(({ word, folded, publishers, imprints }) => {
-    const texts = new Set([folded, isbnPartOf(word).toLowerCase() || folded]);
+    const texts = new Set([folded, isbnPartOf(word) || folded]);
     // An id is compared sooner than a text.
     const alternatives = [
       ...publishers ? [sql`s.publisher_id ${isOneOf(publishers)}`] : [],

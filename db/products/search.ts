@@ -1,3 +1,4 @@
+import { bareIsbn } from "../../schema/values.ts";
 import {
   joined,
   organization,
@@ -20,8 +21,8 @@ const WORD = /"([^"]*)"|\S+/g;
 /** `the`, `from`, `und`, `avec`: words that many titles have are hardly longer. */
 const COMMON_LENGTH = 4;
 
-/** Part of a printed ISBN. */
-const ISBN_PART = /^[\d -]+[xX]?$/;
+/** Part of a printed ISBN, with hyphens of every kind. */
+const ISBN_PART = /^[-\u2010-\u2015\u2212\d ]+[xX]?$/;
 
 /** A number of which the trigram index looks for the end. */
 const LONG_NUMBER = /^\d+(\d{5}[\dxX])$/;
@@ -122,7 +123,7 @@ export function containsWord(word: string): Statement {
   const digits = isbnPartOf(word);
   if (digits === word || digits === "") return found;
   // The ISBNs follow the title and the product code.
-  const isbn = `%${SEPARATOR}%${SEPARATOR}%${digits.toLowerCase()}%`;
+  const isbn = `%${SEPARATOR}%${SEPARATOR}%${digits}%`;
   return sql`(${found} or s.search_text like ${isbn})`;
 }
 
@@ -139,9 +140,9 @@ function indexCondition(word: string): Statement[] {
   return [sql` and (${joined(found, " or ")})`];
 }
 
-/** The digits of a word that may be part of a printed ISBN. Empty for any other word. */
+/** The digits of a word that may be part of a printed ISBN, as texts have them. Empty for any other word. */
 export function isbnPartOf(word: string): string {
-  return ISBN_PART.test(word) ? word.replace(/[ -]/g, "") : "";
+  return ISBN_PART.test(word) ? bareIsbn(word).toLowerCase() : "";
 }
 
 /**

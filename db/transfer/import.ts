@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isOneOf, json, names, organization, sql } from "../connections/sql.ts";
+import { isAnyOf, json, names, organization, sql } from "../connections/sql.ts";
 import {
   ApiError,
   detailAt,
@@ -217,7 +217,7 @@ async function writeAll(
       selectLines(
         kind,
         format,
-        sql`and id ${isOneOf(ids, { plan: "generic" })}`,
+        sql`and id ${isAnyOf(ids)}`,
       ),
     );
     const stored = new Map(

@@ -120,6 +120,7 @@ it("name every error with its pointer", async ({ org }) => {
     ["/3/territory", "required"],
     ["/4/territory", "required"],
     ["/5/territory", "unexpected_territory"],
+    ["/6/is_rest_of_world", "duplicate"],
     ["/6/sales_rights_type", "invalid_code"],
     ["/6/territory", "unexpected_territory"],
     ["/7/is_rest_of_world", "invalid_type"],

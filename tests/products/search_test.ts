@@ -102,7 +102,10 @@ Deno.test("GET /products?search=", async (t) => {
       "physik 2957-x": ["Physik"],
       "emma 2957-x": [],
       "9780306406158": [],
-      "978–0–306": [],
+      "978–0–306": ["Emma"],
+      "978‑0‑306‑40615‑7": ["Emma"],
+      "0−8044−2957−x": ["Physik"],
+      "–": [],
     };
     for (const [term, titles] of Object.entries(found)) {
       assertEquals(await search(org, term), titles, term);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { buildProduct, storeProducts } from "../../../db/products/documents.ts";
+import { selectBuilt, storeProducts } from "../../../db/products/documents.ts";
 import type { App, Organization } from "../app/harness.ts";
 import { operationsOf } from "../app/own_app.ts";
 
@@ -60,7 +60,7 @@ export async function assertBuilt(
   const stored = await lists(app, org);
   for (const { id } of stored[0]!.data) {
     const { text } = await read(app, org, `/api/products/${id}`);
-    const [built] = await operationsOf(app, org).lookUp(buildProduct(id));
+    const [built] = await operationsOf(app, org).lookUp(selectBuilt(id));
     assertEquals(
       text,
       `{"success":true,"data":${built!.product},"error":null}`,
