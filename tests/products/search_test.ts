@@ -137,6 +137,22 @@ it("writes what it compares of the changed product alone", async ({ org, sql }) 
   assertEquals(await search(org, "kept"), ["Persuasion"]);
 });
 
+it("rewrites nothing if what it compares is equal", async ({ org, app }) => {
+  const product = { title: "Emma", isbn13: "9780306406157", page_count: 1 };
+  const { path } = await org.create(product);
+  const places = () =>
+    app.sql`
+      select s.ctid::text as place from product_search s where s.organization_id = ${org.id}
+    `;
+  const before = await places();
+
+  await org.put(path, { ...product, page_count: 2 });
+
+  assertEquals([...await places()], [...before]);
+  await org.put(path, { ...product, title: "Sanditon" });
+  assertEquals(await search(org, "sanditon"), ["Sanditon"]);
+});
+
 it("does not match across two fields", async ({ org }) => {
   const { product } = await org.create({
     title: "Emma",
