@@ -214,18 +214,12 @@ class RecordGroup {
     options: ImportOptions,
   ): Promise<void> {
     const items = this.#entries.filter((entry) => "incoming" in entry);
-    const { tests = [], others = [] } = Object.groupBy(
-      items,
-      ({ incoming }) =>
-        TESTS.includes(incoming.notification) ? "tests" : "others",
-    );
-    for (
-      const [group, dryRun] of [[others, options.dryRun], [
-        tests,
-        true,
-      ]] as const
-    ) {
+    for (const areTests of [false, true]) {
+      const group = items.filter(({ incoming: { notification } }) =>
+        TESTS.includes(notification) === areTests
+      );
       if (group.length === 0) continue;
+      const dryRun = areTests || options.dryRun;
       const outcomes = await importGroup(queries, group, {
         ...options,
         dryRun,

@@ -1,6 +1,6 @@
 import { discriminatorOf, type Entry } from "../../bodies.ts";
 import { elementOf, type Field, type Fields, type Rows } from "../../fields.ts";
-import { ARRAYS, FIELDS } from "../../product.ts";
+import { ARRAYS } from "../../product.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
 import { isObject } from "../../objects.ts";
@@ -58,21 +58,6 @@ export interface Last {
   differences: Differences | null;
   identities: Identities | null;
 }
-
-/** The elements of fields that have no place in their description. */
-const ELEMENTS: Readonly<Record<string, string>> = {
-  product_form: "ProductForm",
-  publishing_status: "PublishingStatus",
-  imprint: "Imprint",
-  publisher: "Publisher",
-  collections: "Collection",
-  contributors: "Contributor",
-  text_content: "TextContent",
-  cited_content: "CitedContent",
-  award: "Prize",
-  product_availability: "ProductSupply",
-  cover_image_url: "SupportingResource",
-};
 
 /**
  * Compares the record last received, the one that comes, and the product. What the sender
@@ -237,8 +222,7 @@ function shown(value: unknown): string {
 
 /** The path of the first element of a field in the record, or of what would contain it. */
 function pathOf(name: string, record: Element): string {
-  const { block } = MAPPING[name]!;
-  const place = ELEMENTS[name] ?? elementOf(name, FIELDS[name]!)!;
+  const { block, place } = MAPPING[name]!;
   const [first] = stepsOf(place);
   const container = containerOf(record, block);
   const above = block && block !== "ProductSupply"

@@ -17,7 +17,12 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { elementOfName } from "./collections.ts";
-import { CONTRIBUTOR_FIELDS, elementOfPerson } from "./contributors.ts";
+import {
+  CONTRIBUTOR_FIELDS,
+  type ContributorRow,
+  elementOfPerson,
+  type Person,
+} from "./contributors.ts";
 import { NO_PATHS, type Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
@@ -40,39 +45,19 @@ import { validValues } from "./valid_values.ts";
  * what to write of its product, and what to tell its sender.
  */
 
-export { type Block, BLOCKS } from "./mapping.ts";
 export type { Place } from "./record_reader.ts";
 
 /** Between how many elements others may have their turn. */
 const ELEMENTS = 256;
 
 /** The types of notification that the service reads (List 1). 88 and 89 are tests: as a dry run. */
-export const NOTIFICATIONS = [
-  "01",
-  "02",
-  "03",
-  "04",
-  "05",
-  "88",
-  "89",
-] as const;
+// deno-fmt-ignore
+export const NOTIFICATIONS = ["01", "02", "03", "04", "05", "88", "89"] as const;
 
 export type Notification = typeof NOTIFICATIONS[number];
 
 /** The longest `RecordReference`, in characters. */
 export const MAX_REFERENCE = 500;
-
-/** The fields of a contributor that a record may fill. Absent: the record does not say. */
-export interface LinkedContributor {
-  name: string;
-  names_before_key?: string;
-  key_names?: string;
-  person_name_inverted?: string;
-  is_organization?: boolean;
-  isni?: string;
-  orcid?: string;
-  biographical_note?: string;
-}
 
 /**
  * What a record names that the database has a row for. A field is absent if the record is
@@ -90,7 +75,7 @@ export interface Linked {
   /** A contributor and a role (the code of List 17), in order, each pair once. */
   contributors?: {
     role: string;
-    contributor: LinkedContributor;
+    contributor: Person;
     /** The element that says a field of the contributor. */
     placeOf(field: string): Place;
   }[];
@@ -203,7 +188,6 @@ export function* readRecord(
   if (!notification || reference === null || reader.hasErrors) {
     return { kind: "rejected", reference, line, messages, moreMessages: more };
   }
-  const supplies = childrenOf(record, "ProductSupply");
   const { isbn13 = null, isbn10 = null } = values;
   return {
     kind: "record",
@@ -219,8 +203,7 @@ export function* readRecord(
     ...isThere("PublishingDetail") && {
       product_sales_rights: (values.product_sales_rights ?? []) as Entry[],
     },
-    byMarketReference: isPartial && supplies.length > 0 &&
-      supplies.every((supply) => childValue(supply, "MarketReference")),
+    byMarketReference: isPartial && marketReferencesIn(record) !== undefined,
     linked,
     placeOf(field) {
       const { block, find } = MAPPING[field]!;
@@ -347,7 +330,7 @@ function bodyIn(
   const body: Record<string, unknown> = {};
   for (const { name, block, none } of BODY) {
     // What cannot be read changes nothing.
-    const isUnreadable = none === null && reader.isUnreadable(name);
+    const isUnreadable = none === null && reader.unreadableFields.has(name);
     if (isThere(block) && !isUnreadable) body[name] = values[name] ?? none;
   }
   if (isThere("CollateralDetail")) {
@@ -369,10 +352,10 @@ function linkedIn(
       reader,
     )
       .map((row) => {
-        const { role, ...contributor } = row;
+        const { role, ...contributor } = row as ContributorRow;
         return {
-          role: String(role),
-          contributor: contributor as unknown as LinkedContributor,
+          role,
+          contributor,
           placeOf(field: string) {
             const found = reader.elementOf(row)!;
             return reader.placeOf(elementOfPerson(found, field) ?? found);
@@ -392,7 +375,8 @@ function linkedIn(
   }
   for (const name of NAMED) {
     // What cannot be read changes nothing.
-    if (!isThere(MAPPING[name]!.block) || reader.isUnreadable(name)) continue;
+    const isUnreadable = reader.unreadableFields.has(name);
+    if (!isThere(MAPPING[name]!.block) || isUnreadable) continue;
     linked[name] = (values[name] ?? null) as string | null;
   }
   return linked;
