@@ -19,7 +19,7 @@ import type { Queries } from "../database.ts";
 import { isbnNumber } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
-import type { PlanOptions } from "./plan.ts";
+import { fault, type PlanOptions } from "./plan.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
 const MAX_RECORDS = 100;
@@ -186,13 +186,7 @@ class RecordGroup {
     this.#started ||= performance.now();
     if (part.kind === "unreadable") {
       const { reference, line, code, message } = part;
-      this.#entries.push(rejected(reference, line, [{
-        severity: "error",
-        code,
-        path: "/Product",
-        value: null,
-        message,
-      }]));
+      this.#entries.push(rejected(reference, line, [fault(code, message)]));
       return;
     }
     const item = await inTurns(readItem(part.product, head), pace);

@@ -168,17 +168,12 @@ export function* readRecord(
   if (isThere("DescriptiveDetail") && values.title === undefined) {
     const block = child(record, "DescriptiveDetail");
     const title = block && child(block, "TitleDetail");
+    const missing = block ? "TitleDetail" : "DescriptiveDetail";
     reader.fault(
       "no_title",
       "The record has no title",
       title ?? block ?? record,
-      {
-        missing: title
-          ? undefined
-          : block
-          ? "TitleDetail"
-          : "DescriptiveDetail",
-      },
+      title ? undefined : { missing },
     );
   }
   const linked = linkedIn(values, isThere, reader);
@@ -275,12 +270,9 @@ function* warnOfElements(
       }
       const composite = compositeSince21(was.name, each.name);
       if (composite) {
-        reader.warn(
-          "onix21_element",
-          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`,
-          child,
-          { value: null },
-        );
+        const message =
+          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`;
+        reader.warn("onix21_element", message, child, { value: null });
       }
       warnOf(each, child);
       if (each.children.length > 0) yield* visit(each, child);
@@ -289,26 +281,17 @@ function* warnOfElements(
 
   function warnOf(was: Element, is: Element): void {
     if (was.text !== is.text) {
-      reader.warn(
-        "credentials_removed",
-        "A user and password in a URL are not stored",
-        is,
-        { value: null },
-      );
+      const message = "A user and password in a URL are not stored";
+      reader.warn("credentials_removed", message, is, { value: null });
     }
     if (was.recoded) {
-      reader.warn(
-        "windows_1252",
-        "Controls are read as characters of Windows-1252",
-        is,
-      );
+      const message = "Controls are read as characters of Windows-1252";
+      reader.warn("windows_1252", message, is);
     }
     if (nameInOnix21(was.name) !== undefined) {
-      reader.warn(
-        "onix21_element",
-        `${was.name} is an element of ONIX 2.1: it is kept in the record`,
-        is,
-      );
+      const message =
+        `${was.name} is an element of ONIX 2.1: it is kept in the record`;
+      reader.warn("onix21_element", message, is);
     }
   }
 }
