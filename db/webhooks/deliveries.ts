@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Cursor } from "../../schema/changes_query.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
-import { ApiError } from "../../schema/errors.ts";
+import { ApiError, conflict } from "../../schema/errors.ts";
 import type {
   Delivery,
   DeliveryQuery,
@@ -327,10 +327,4 @@ export async function takeMessage(
 /** The error for a delivery that the webhook does not have. */
 export function deliveryNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
-}
-
-function conflict(code: string, message: string): ApiError {
-  return new ApiError("CONFLICT", message, {
-    details: [{ code, count: 1, message }],
-  });
 }

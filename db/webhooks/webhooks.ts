@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { cursorText } from "../../schema/changes_query.ts";
-import { ApiError } from "../../schema/errors.ts";
+import { conflict } from "../../schema/errors.ts";
 import {
   MAX_WEBHOOKS,
   type NewWebhook,
@@ -107,7 +107,10 @@ export async function createWebhook(
         where w.organization_id = ${organization}
       `,
     );
-    if (known!.count > MAX_WEBHOOKS) throw tooMany();
+    if (known!.count > MAX_WEBHOOKS) {
+      const message = `An organization has at most ${MAX_WEBHOOKS} webhooks`;
+      throw conflict("limit_reached", message, MAX_WEBHOOKS);
+    }
     const [[row]] = await tx.commit(webhookById(id));
     return { ...shown(row!), secret: made.secret };
   });
@@ -247,11 +250,4 @@ function shown({ webhook, behind, waiting }: Row) {
 /** A time as RFC 3339 in UTC. */
 function timeOf(time: string | null): string | null {
   return time && isoTime(msOf(time));
-}
-
-function tooMany(): ApiError {
-  const message = `An organization has at most ${MAX_WEBHOOKS} webhooks`;
-  return new ApiError("CONFLICT", message, {
-    details: [{ code: "limit_reached", count: MAX_WEBHOOKS, message }],
-  });
 }
