@@ -1,8 +1,9 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { ApiError } from "../../schema/errors.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import { sql, type Statement } from "../connections/sql.ts";
 import {
   positionsOf,
+  productOfPosition,
   type Range,
   readChanges,
   type Reads,
@@ -182,13 +183,7 @@ function entriesOf(range: Range, limit: number): Statement<Entry> {
         when p.id is null then json_build_object('id', c.id, 'updated_at', ${time})
       end as data
     from (${positionsOf(range, limit)}) c
-    -- The limit forces a look-up by primary key.
-    left join lateral (
-      select p.*
-      from products p
-      where p.organization_id = ${organization} and p.id = c.id
-      limit 1
-    ) p on true
+    ${productOfPosition}
     order by c.place
   `;
 }
