@@ -54,12 +54,12 @@ export const validDocument = sql`
 `;
 
 /** The full product, from document `d`. */
-export const fullProduct = productOf("d");
+export const fullProduct = jsonOf("d");
 
 /** The full product, from document `b`, which is built. */
-const builtProduct = productOf("b");
+const builtProduct = jsonOf("b");
 
-function productOf(document: "d" | "b"): Statement {
+function jsonOf(document: "d" | "b"): Statement {
   return raw(`'{' || ${document}.summary || ',' || ${document}.details || '}'`);
 }
 

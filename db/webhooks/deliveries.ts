@@ -110,7 +110,7 @@ export function deliveriesOf(
     select ${shownColumns}, d.next_cursor
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isIdOf(messages)}
+      and d.id ${isOneOfMessages(messages)}
   `;
 }
 
@@ -232,12 +232,12 @@ export function lease(
     update webhook_deliveries d
     set sent_until = ${until}
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isIdOf(messages)}
+      and d.id ${isOneOfMessages(messages)}
   `;
 }
 
 /** The condition that a column is the id of one of these messages. */
-function isIdOf(messages: readonly { id: string }[]): Statement {
+function isOneOfMessages(messages: readonly { id: string }[]): Statement {
   const ids = messages.map(({ id }) => id);
   return sql`= any(string_to_array(${ids.join()}, ','))`;
 }

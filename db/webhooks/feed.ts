@@ -127,7 +127,7 @@ async function advance(
 }
 
 /** An entry of the feed. */
-interface Entry {
+interface FeedEntry {
   version: string;
   id: string;
   type: "product.changed" | "product.deleted";
@@ -145,7 +145,7 @@ async function readMessages(
 ): Promise<Followed> {
   const size = events.includes("product.changed") ? limit : PAGE;
   return await readChanges(reads, from, async (range) => {
-    const entries = await reads.lookUp(entriesOf(range, size));
+    const entries = await reads.lookUp(nextEntries(range, size));
     const page = entries.slice(0, size);
     const wanted = page
       .filter(({ type, data }) => data !== null && events.includes(type))
@@ -167,7 +167,7 @@ async function readMessages(
 }
 
 /** Selects the next entries, one more than `limit`. */
-function entriesOf(range: Range, limit: number): Statement<Entry> {
+function nextEntries(range: Range, limit: number): Statement<FeedEntry> {
   const time = rfc3339("coalesce(c.deleted_at, p.updated_at)");
   return sql`
     select

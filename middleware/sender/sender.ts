@@ -8,6 +8,7 @@ import type { WebhookConfig } from "../../schema/config.ts";
 import { unavailable } from "../../schema/errors.ts";
 import { hostOf } from "../../schema/targets.ts";
 import type { DisabledReason } from "../../schema/webhooks.ts";
+import type { Log } from "../log.ts";
 import { attempt } from "./attempt.ts";
 
 /*
@@ -48,13 +49,10 @@ const MAX_TURNS = 4;
 const MAX_FOUND = 128;
 
 /** Attempts at once. */
-const MAX_IN_FLIGHT = { process: 64, organization: 16 };
+const ATTEMPTS_AT_ONCE = { process: 64, organization: 16 };
 
 /** The time limit of a sender's statements. */
 const DATABASE_MS = 10_000;
-
-/** Writes a line of the log. */
-type Log = (level: "warn", fields: Record<string, unknown>) => void;
 
 /** A disabled webhook, as far as the log shows it. */
 interface Logged {
@@ -231,12 +229,13 @@ export function openSender(
   function freeFor(caller: Caller): number {
     const own = inFlight.ofCaller(caller);
     const ofOrganization = inFlight.ofOrganization(caller);
-    const free = MAX_IN_FLIGHT.process - inFlight.total;
+    const free = ATTEMPTS_AT_ONCE.process - inFlight.total;
     const share = Math.min(
-      MAX_IN_FLIGHT.organization,
+      ATTEMPTS_AT_ONCE.organization,
       (free + ofOrganization) / 4,
     );
-    const ofWebhook = (MAX_IN_FLIGHT.organization - ofOrganization + own) / 2;
+    const ofWebhook = (ATTEMPTS_AT_ONCE.organization - ofOrganization + own) /
+      2;
     const most = Math.min(
       Math.max(1, share) - ofOrganization,
       Math.max(1, ofWebhook) - own,
@@ -276,8 +275,8 @@ export function openSender(
     reserve(organizationId) {
       const caller = { organizationId, name: "request" };
       if (
-        inFlight.total >= MAX_IN_FLIGHT.process ||
-        inFlight.ofOrganization(caller) >= MAX_IN_FLIGHT.organization
+        inFlight.total >= ATTEMPTS_AT_ONCE.process ||
+        inFlight.ofOrganization(caller) >= ATTEMPTS_AT_ONCE.organization
       ) {
         throw unavailable("Too many messages are being sent at the moment");
       }
