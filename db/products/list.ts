@@ -24,6 +24,13 @@ import { readLong } from "../long_text.ts";
 import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { validDocument } from "./documents.ts";
 import {
+  foldedWords,
+  type Found,
+  foundConditions,
+  foundWordsOf,
+  relevance,
+} from "./find.ts";
+import {
   currentSummary,
   includedArrays,
   type ProductsRow,
@@ -32,11 +39,6 @@ import {
 } from "./pages.ts";
 import {
   computedTexts,
-  foldedWords,
-  type Found,
-  foundConditions,
-  foundWordsOf,
-  relevance,
   searchConditions,
   storedTexts,
   type Texts,

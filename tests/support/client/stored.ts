@@ -72,20 +72,20 @@ export async function assertBuilt(
   assertEquals(stored, await lists(app, org), `LIST: ${message}`);
 }
 
-/** The expected effects of a change. */
+/** A product, and the expected effects of a change. */
 export interface Showing {
+  app: App;
+  org: Organization;
+  id: string;
   /** Whether it changes the product's own rows, and so its `updated_at`. */
-  isOwn: boolean;
+  isOwn?: boolean;
   /** Whether it changes anything else in the response. */
-  isShown: boolean;
+  isShown?: boolean;
 }
 
 /** Runs an SQL change while the document is stored, and expects GET and every list to show it. */
 export async function assertShows(
-  app: App,
-  org: Organization,
-  id: string,
-  { isOwn, isShown }: Showing,
+  { app, org, id, isOwn = true, isShown = true }: Showing,
   change: () => PromiseLike<unknown>,
   message: string,
 ): Promise<void> {
