@@ -8,7 +8,6 @@ import type { WebhookConfig } from "../../schema/config.ts";
 import { unavailable } from "../../schema/errors.ts";
 import { hostOf } from "../../schema/targets.ts";
 import type { DisabledReason } from "../../schema/webhooks.ts";
-import type { Log } from "../log.ts";
 import { attempt } from "./attempt.ts";
 
 /*
@@ -53,6 +52,9 @@ const ATTEMPTS_AT_ONCE = { process: 64, organization: 16 };
 
 /** The time limit of a sender's statements. */
 const DATABASE_MS = 10_000;
+
+/** Writes a line of the log. */
+type Log = (level: "warn", fields: Record<string, unknown>) => void;
 
 /** A disabled webhook, as far as the log shows it. */
 interface Logged {
