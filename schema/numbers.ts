@@ -21,7 +21,7 @@ declare global {
  * three digits. In JSON, a number never follows a quotation mark. The pattern also matches in
  * some strings.
  */
-const LONG_NUMBER = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
+const PERHAPS_INEXACT = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
 
 /**
  * Parses JSON, and keeps the text of each number that JavaScript cannot represent. Calls
@@ -29,10 +29,12 @@ const LONG_NUMBER = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
  */
 export function parseExact(text: string, onLong = () => {}): unknown {
   // A reviver takes ten times as long.
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
+  if (!PERHAPS_INEXACT.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_name, value, context?: { source?: string }) => {
     const { source = "" } = context!;
-    if (typeof value !== "number" || !LONG_NUMBER.test(source)) return value;
+    if (typeof value !== "number" || !PERHAPS_INEXACT.test(source)) {
+      return value;
+    }
     onLong();
     return canonicalNumber(source) === canonicalNumber(String(value))
       ? value

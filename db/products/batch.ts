@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, invalid, unavailable } from "../../schema/errors.ts";
+import { ApiError, invalidAt, unavailable } from "../../schema/errors.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -201,12 +201,10 @@ class BatchResults {
   expect(bytes: number): void {
     this.#expected += bytes;
     if (this.#expected > MAX_BYTES) {
-      throw invalid("The body", [{
-        pointer: "/operations",
-        code: "too_large",
-        message:
-          "The products have more than 16 MiB of JSON in all: send fewer operations",
-      }]);
+      throw invalidAt(
+        "/operations",
+        "too_large: The products have more than 16 MiB of JSON in all: send fewer operations",
+      );
     }
     if (!this.isMinimal) this.#require(this.#bytes + bytes);
   }
@@ -256,12 +254,10 @@ class BatchResults {
     const size = this.#isKept
       ? "1 MiB, the most that is kept for an Idempotency-Key"
       : "16 MiB";
-    throw invalid("The body", [{
-      pointer: "/return",
-      code: "too_large",
-      message:
-        `The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
-    }]);
+    throw invalidAt(
+      "/return",
+      `too_large: The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
+    );
   }
 
   /** The results as a JSON array. A product that was deleted meanwhile is its id alone. */

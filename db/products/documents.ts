@@ -54,12 +54,12 @@ export const validDocument = sql`
 `;
 
 /** The full product, from document `d`. */
-export const fullProduct = productOf("d");
+export const fullProduct = jsonOf("d");
 
 /** The full product, from document `b`, which is built. */
-const builtProduct = productOf("b");
+const builtProduct = jsonOf("b");
 
-function productOf(document: "d" | "b"): Statement {
+function jsonOf(document: "d" | "b"): Statement {
   return raw(`'{' || ${document}.summary || ',' || ${document}.details || '}'`);
 }
 
@@ -415,52 +415,73 @@ export function storeProducts(ids: readonly string[]): Statement[] {
   ];
 }
 
+/**
+ * Builds, stores and returns the products, or null for a long one: the last statement of
+ * a write. Fails the transaction for a product over 4 MiB (`product_documents_size`).
+ */
+export function storeWritten(
+  tx: Transaction,
+  changes: readonly Change[],
+): Statement<ShortProductJson> {
+  return storeBuilt(tx, changes, buildWritten(changes), returnedProduct);
+}
+
+/**
+ * The same for a product that the transaction has updated. Otherwise fails it: an UPDATE
+ * that waited while SQL deleted and re-inserted a row finds nothing, and this statement
+ * sees the new row.
+ */
+export function storeUpdated(
+  tx: Transaction,
+  change: Change,
+): Statement<ShortProductJson> {
+  const built = sql`
+    ${
+    buildWritten([change])
+  } and (p.change_version = change_version())::rows_found
+  `;
+  return storeBuilt(tx, [change], built, returnedProduct);
+}
+
 /** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
 export function storeSized(
   tx: Transaction,
   changes: readonly Change[],
 ): Statement<{ id: string; bytes: number }> {
-  const returning = sql`${productBytes} as bytes`;
-  return storeWritten(tx, changes, { returning, omitsLarge: true });
+  const built = sql`
+    select * from (${
+    buildWritten(changes)
+  } offset 0) b where ${sizeOfBuilt} <= ${maxBytes}
+  `;
+  return storeBuilt(tx, changes, built, sql`${productBytes} as bytes`);
 }
 
+const returnedProduct = sql`${shortProduct} as product`;
+
 /**
- * Builds, stores and returns the products, or null for a long one: the last statement of
- * a write. Fails the transaction for a product over 4 MiB (`product_documents_size`), or omits it. With
- * `isUpdated`, fails it unless it has updated the products: an UPDATE that waited while
- * SQL deleted and re-inserted a row finds nothing, and this statement sees the new row.
- *
- * Where `names_version` is null, the document is never valid (-1). A distributed database
- * stores no documents: it has no triggers that would invalidate them.
+ * Stores documents that are built, and returns `returning` of each. Where `names_version` is
+ * null, the document is never valid (-1). A distributed database stores no documents: it
+ * has no triggers that would invalidate them.
  */
-export function storeWritten<Row extends object = ShortProductJson>(
+function storeBuilt<Row extends object>(
   tx: Transaction,
   changes: readonly Change[],
-  {
-    returning = sql`${shortProduct} as product`,
-    isUpdated = false,
-    omitsLarge = false,
-  } = {},
+  built: Statement,
+  returning: Statement,
 ): Statement<Row> {
   const returned = sql`d.product_id as id, ${returning}`;
   if (tx.isDistributed) {
     return sql<Row>`select ${returned} from (${selectWritten(tx, changes)}) d`;
   }
-  const condition = isUpdated
-    ? sql`and (p.change_version = change_version())::rows_found`
-    : [];
   return sql<Row>`
     insert into product_documents as d (${documentColumns})
     select
       b.organization_id, b.id, b.updated_at, coalesce(b.names_version, -1), b.summary, b.details
-    from (${buildWritten(changes)} ${condition} offset 0) b
-    ${omitsLarge ? isSmall : []}
+    from (${built} offset 0) b
     ${onConflict}
     returning ${returned}
   `;
 }
-
-const isSmall = sql`where ${sizeOfBuilt} <= ${maxBytes}`;
 
 /** The documents of products that the transaction has written and stored. */
 export function selectWritten(

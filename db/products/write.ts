@@ -33,6 +33,7 @@ import {
   selectShort,
   selectWritten,
   type ShortProductJson,
+  storeUpdated,
   storeWritten,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
@@ -97,9 +98,7 @@ export async function updateProduct(
       return await tx.commit(
         ...locks,
         ...writes,
-        writes.length > 0
-          ? storeWritten(tx, [change], { isUpdated: true })
-          : selectShort(id),
+        writes.length > 0 ? storeUpdated(tx, change) : selectShort(id),
       );
     });
     const [updated] = results.at(-1) as ShortProductJson[];

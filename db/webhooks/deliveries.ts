@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Cursor } from "../../schema/changes_query.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
-import { ApiError } from "../../schema/errors.ts";
+import { ApiError, conflict } from "../../schema/errors.ts";
 import type {
   Delivery,
   DeliveryQuery,
@@ -110,7 +110,7 @@ export function deliveriesOf(
     select ${shownColumns}, d.next_cursor
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isIdOf(messages)}
+      and d.id ${isOneOfMessages(messages)}
   `;
 }
 
@@ -232,12 +232,12 @@ export function lease(
     update webhook_deliveries d
     set sent_until = ${until}
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isIdOf(messages)}
+      and d.id ${isOneOfMessages(messages)}
   `;
 }
 
 /** The condition that a column is the id of one of these messages. */
-function isIdOf(messages: readonly { id: string }[]): Statement {
+function isOneOfMessages(messages: readonly { id: string }[]): Statement {
   const ids = messages.map(({ id }) => id);
   return sql`= any(string_to_array(${ids.join()}, ','))`;
 }
@@ -327,10 +327,4 @@ export async function takeMessage(
 /** The error for a delivery that the webhook does not have. */
 export function deliveryNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
-}
-
-function conflict(code: string, message: string): ApiError {
-  return new ApiError("CONFLICT", message, {
-    details: [{ code, count: 1, message }],
-  });
 }
