@@ -1,4 +1,4 @@
-import type { Statement } from "./connections/sql.ts";
+import { raw, sql, type Statement } from "./connections/sql.ts";
 import type { Queries } from "./database.ts";
 
 /** The size of a text that is read without reserved memory: no more are read at once than there are connections. */
@@ -11,6 +11,19 @@ export const MAX_BYTES = 16 * 2 ** 20;
 export interface LongText {
   /** The size of the text in bytes if it is longer than allowed, and thus absent. Otherwise null. */
   withheld: number | null;
+}
+
+/** The column `name` with a text if it has at most the allowed bytes, and otherwise `withheld` with its size. */
+export function upTo(
+  allowed: number | Statement,
+  text: Statement,
+  name: string,
+  bytes: Statement,
+): Statement {
+  return sql`
+    case when ${bytes} <= ${allowed}::int then ${text} end as ${raw(name)},
+    case when ${bytes} > ${allowed}::int then ${bytes} end as withheld
+  `;
 }
 
 /**

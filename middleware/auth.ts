@@ -91,7 +91,7 @@ async function byKey(
   }
   const { deadline, services: { database } } = context;
   const digest = hashOf(apiKey);
-  const key = keys.known(digest) ?? await keys.get(digest, async () => {
+  const key = await keys.get(digest, async () => {
     const queries = database.for({ deadline, caller: UNKNOWN_CALLER });
     const [key] = await queries.lookUp(keyById(id));
     if (
@@ -212,24 +212,18 @@ class CredentialCache<T> {
   readonly #entries = new Map<string, CachedCredential<T>>();
   #uncached = 0;
 
-  /** The value of the credential, if the cache has it. */
-  known(credential: string): T | undefined {
-    const entry = this.#entries.get(credential);
-    return entry && performance.now() < entry.until ? entry.known : undefined;
-  }
-
   /**
    * Returns the value of the credential from the cache, or from `find`. Concurrent
    * callers share a look-up. Throws `SERVICE_UNAVAILABLE` during too many look-ups of
    * uncached credentials.
    */
-  async get(
+  get(
     credential: string,
     find: () => Promise<T | undefined>,
-  ): Promise<T | undefined> {
+  ): T | Promise<T | undefined> {
     const now = performance.now();
     const known = this.#entries.get(credential);
-    if (known && now < known.until) return await known.value;
+    if (known && now < known.until) return known.known ?? known.value;
 
     const uncached = known ? 0 : 1;
     if (this.#uncached + uncached > MAX_UNCACHED) {
@@ -249,7 +243,7 @@ class CredentialCache<T> {
       else entry.known = value;
     }, forget).finally(() => this.#uncached -= uncached);
     this.#forgetOld(now);
-    return await entry.value;
+    return entry.value;
   }
 
   #forgetOld(now: number): void {

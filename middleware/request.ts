@@ -21,13 +21,11 @@ export function urlOf({ headers, url }: Request): URL {
   const host = headers.get("host") ?? authority;
   const parsed = URL.parse(url);
   if (HOST.test(host) && HOST.test(authority) && parsed) return parsed;
-  throw new ApiError("VALIDATION_ERROR", "The header Host is invalid", {
-    details: [{
-      header: "Host",
-      code: "invalid_host",
-      message: "Expected a host name or an address, and optionally a port",
-    }],
-  });
+  throw invalidHeader(
+    "Host",
+    "invalid_host",
+    "Expected a host name or an address, and optionally a port",
+  );
 }
 
 /** Throws `UNSUPPORTED_VERSION` for an unsupported `Accept-Version` (specification, 9). */
@@ -48,17 +46,17 @@ export function idempotencyKeyOf({ headers }: Request): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new ApiError(
-    "VALIDATION_ERROR",
-    "The header Idempotency-Key is invalid",
-    {
-      details: [{
-        header: "Idempotency-Key",
-        code: "invalid_key",
-        message: "Expected 1 to 255 visible ASCII characters",
-      }],
-    },
+  throw invalidHeader(
+    "Idempotency-Key",
+    "invalid_key",
+    "Expected 1 to 255 visible ASCII characters",
   );
+}
+
+function invalidHeader(header: string, code: string, message: string) {
+  return new ApiError("VALIDATION_ERROR", `The header ${header} is invalid`, {
+    details: [{ header, code, message }],
+  });
 }
 
 /** The client's id if it is valid and not a misplaced API key, and a new one otherwise. */

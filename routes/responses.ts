@@ -1,5 +1,5 @@
 import type { KeyedOutcome } from "../db/idempotency.ts";
-import type { EntryPage } from "../db/products/list.ts";
+import type { EntryPage } from "../db/entry_page.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import type { HandlerResponse, Routed } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";

@@ -1,5 +1,10 @@
 import * as v from "valibot";
-import { ApiError, type ErrorDetail, invalid, invalidBody } from "./errors.ts";
+import {
+  ApiError,
+  type ErrorDetail,
+  invalidAt,
+  invalidBody,
+} from "./errors.ts";
 import {
   CreateProduct,
   type ProductBody,
@@ -128,11 +133,10 @@ export function matchedValue(
     const read = v.safeParse(v.object({ [match]: text() }), { [match]: value });
     return read.success ? value : invalidBody(read.issues);
   }
-  return invalid("The body", [{
-    pointer: `/${match}`,
-    code: "required",
-    message: "An upsert needs the field that it matches",
-  }]);
+  return invalidAt(
+    `/${match}`,
+    "required: An upsert needs the field that it matches",
+  );
 }
 
 /** The error of an atomic batch, with pointers to the operation that failed. */

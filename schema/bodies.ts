@@ -81,12 +81,6 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
 }
 
-/** Valid entries of an array at a path of its own as a body, without what only responses have. */
-export function sentBack(array: Rows, entries: readonly Entry[]): Entry[] {
-  return v.parse(pathBodyOf(array), entries);
-}
-
-const pathBodyOf = remembered(pathBody);
 const ChangedId = described("The id of the entry to change.", Uuid);
 
 const KeptId = described(
@@ -157,16 +151,9 @@ export const entriesOf = remembered((
     const { item, max, isDistinct } = field;
     return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
   }
-  return array(valueOfArray(field), { min, distinct: identities(field) });
+  const { distinct } = field;
+  return array(valueOfArray(field), { min, distinct });
 });
-
-/** What no two entries of an array may share, of which each entry may be invalid. */
-function identities({ distinct = [] }: Rows | Values) {
-  return distinct.map(({ field, keyOf }) => ({
-    field,
-    keyOf: (entry: unknown) => isObject(entry) ? keyOf(entry) : undefined,
-  }));
-}
 
 /** An entry of an array of values. */
 export const valueOfArray = remembered(
@@ -178,59 +165,60 @@ export const valueOfArray = remembered(
 
 /** The schema of an array in the body of a product, or in a tree. */
 function arrayOf(rows: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
-  const { put, key = [] } = rows;
-  if (put === "link") return list(newEntry(rows), ...key);
+  const { put, key = [], distinct } = rows;
+  if (put === "link") return list(rowEntry(rows, "new"), ...key);
   if (put === "tree" || form === "new") {
-    return array(newEntry(rows), { distinct: identities(rows) });
+    return array(rowEntry(rows, "new"), { distinct });
   }
   return list(anyEntry(rows), "id");
 }
 
 /** An entry with an `id` updates a row. An entry without one creates a row. */
 function anyEntry(array: Rows): Schema {
-  const options = [newEntry(array), changedEntry(array)];
   const types = Object.keys(array.types ?? {});
-  return chosen(
+  const options = (["new", "changed"] as const).flatMap((form) =>
     types.length > 0
-      ? [
-        ...types.map((type) => newEntryOfType(array, type)),
-        ...types.map((type) => changedEntryOfType(array, type)),
-      ]
-      : options,
-    (entry) => options[isObject(entry) && "id" in entry ? 1 : 0]!,
+      ? types.map((type) => typedEntry(array, form, type))
+      : rowEntry(array, form)
+  );
+  return chosen(
+    options,
+    (entry) =>
+      rowEntry(array, isObject(entry) && "id" in entry ? "changed" : "new"),
   );
 }
 
-/** An entry that creates a row. In a tree, its `id` names the row that it replaces. */
-export const newEntry = remembered((array: Rows): Schema => {
-  const { fields, types, put, key, isIdHidden, rules } = array;
-  if (types) {
-    return chosen(
-      Object.keys(types).map((type) => newEntryOfType(array, type)),
-      (entry) => {
-        const type = typeOf(array, entry);
-        return type ? newEntryOfType(array, type) : untyped(array);
-      },
-    );
-  }
-  const id = put === "tree" ? KeptId : NoId;
-  const hasId = !key && !isIdHidden;
-  return ruled(objectBody(fields, "new", hasId ? { id } : {}), rules);
-});
+/**
+ * An entry that creates a row, or updates the row with its `id`. In a tree, the `id` of a
+ * new entry names the row that it replaces.
+ */
+export function rowEntry(array: Rows, form: Form): Schema {
+  return rowEntries(array)[form];
+}
 
-/** An entry that updates the row with its `id`. */
-export const changedEntry = remembered((array: Rows): Schema => {
-  const { fields, types, rules } = array;
-  if (types) {
-    return chosen(
-      Object.keys(types).map((type) => changedEntryOfType(array, type)),
-      (entry) => {
-        const type = typeOf(array, entry) ?? likeliestType(array, entry);
-        return type ? changedEntryOfType(array, type) : untyped(array);
-      },
+const rowEntries = remembered((array: Rows) => {
+  const { fields, types, put, key, isIdHidden, rules } = array;
+  function made(form: Form): Schema {
+    if (types) {
+      return chosen(
+        Object.keys(types).map((type) => typedEntry(array, form, type)),
+        (entry) => {
+          const type = typeOf(array, entry) ??
+            (form === "changed" ? likeliestType(array, entry) : undefined);
+          return type ? typedEntry(array, form, type) : untyped(array);
+        },
+      );
+    }
+    if (form === "changed") {
+      return ruled(objectBody(fields, form, { id: ChangedId }), rules);
+    }
+    const id = put === "tree" ? KeptId : NoId;
+    return ruled(
+      objectBody(fields, form, key || isIdHidden ? {} : { id }),
+      rules,
     );
   }
-  return ruled(objectBody(fields, "changed", { id: ChangedId }), rules);
+  return { new: made("new"), changed: made("changed") };
 });
 
 /** The columns of an object. */
@@ -247,39 +235,28 @@ export function groupOf({ fields, rules }: Group): Schema {
   return group;
 }
 
-/** An entry that creates a row of this type. */
-export function newEntryOfType(array: Rows, type: string): Schema {
-  return ofType(array).created[type]!;
+/** An entry that creates or updates a row of this type. */
+export function typedEntry(array: Rows, form: Form, type: string): Schema {
+  return typedEntries(array)[form][type]!;
 }
 
-/** An entry that updates a row of this type. */
-export function changedEntryOfType(array: Rows, type: string): Schema {
-  return ofType(array).changed[type]!;
-}
-
-const ofType = remembered((array: Rows) => {
+const typedEntries = remembered((array: Rows) => {
   const discriminator = discriminatorOf(array);
-  const byType = (schemaOf: (type: string, fields: Fields) => Schema) =>
-    Object.fromEntries(
-      Object.entries(array.types!).map(([type, { fields }]) => [
-        type,
-        schemaOf(type, fields),
-      ]),
+  function made(form: Form): Record<string, Schema> {
+    return Object.fromEntries(
+      Object.entries(array.types!).map(([type, { fields }]) => {
+        const own = v.literal(type);
+        const before = form === "new"
+          ? { id: NoId, [discriminator]: described(TYPE, own) }
+          : {
+            id: ChangedId,
+            [discriminator]: described(TYPE, v.optional(own)),
+          };
+        return [type, objectBody(fields, form, before)];
+      }),
     );
-  return {
-    created: byType((type, fields) =>
-      objectBody(fields, "new", {
-        id: NoId,
-        [discriminator]: described(TYPE, v.literal(type)),
-      })
-    ),
-    changed: byType((type, fields) =>
-      objectBody(fields, "changed", {
-        id: ChangedId,
-        [discriminator]: described(TYPE, v.optional(v.literal(type))),
-      })
-    ),
-  };
+  }
+  return { new: made("new"), changed: made("changed") };
 });
 
 /** An entry with a missing or wrong type. Its other fields are not checked. */
@@ -303,7 +280,7 @@ export function typesOf(array: Rows, entry: Entry): string[] {
 
 /** The issues of an entry that updates a row of this type. */
 export function issuesAs(array: Rows, type: string, entry: Entry) {
-  return v.safeParse(changedEntryOfType(array, type), entry).issues;
+  return v.safeParse(typedEntry(array, "changed", type), entry).issues;
 }
 
 function typeOf(array: Rows, entry: unknown): string | undefined {

@@ -99,6 +99,18 @@ export function invalidBody(issues: readonly Issue[]): ApiError {
   return invalid("The body", bodyDetails(issues), issues.length);
 }
 
+/** The `VALIDATION_ERROR` of a body with one error, whose message is `code: Sentence`. */
+export function invalidAt(pointer: string, message: string): ApiError {
+  return invalid("The body", [detailAt(pointer, message)]);
+}
+
+/** A `CONFLICT` with its reason, and the number of what blocks the request. */
+export function conflict(code: string, message: string, count = 1): ApiError {
+  return new ApiError("CONFLICT", message, {
+    details: [{ code, count, message }],
+  });
+}
+
 /** A `SERVICE_UNAVAILABLE` that the client may retry after a second. */
 export function unavailable(message: string, cause?: unknown): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", message, {
@@ -175,27 +187,33 @@ export function below(pointer: string, error: ApiError): ApiError {
 
 /** The detail of an id that the organization has no record for. */
 export function unknownReference(pointer: string): ErrorDetail {
-  return {
+  return detailAt(
     pointer,
-    code: "unknown_reference",
-    message: "The organization has no record with this id",
-  };
+    "unknown_reference: The organization has no record with this id",
+  );
 }
 
 /** The detail of an entry's `id` that is not one of the product's own entries. */
 export function unknownEntry(pointer: string): ErrorDetail {
-  return {
+  return detailAt(
     pointer,
-    code: "unknown_reference",
-    message: "The product has no entry with this id",
-  };
+    "unknown_reference: The product has no entry with this id",
+  );
 }
 
 /** The detail of a series that is not one of the product's collections (specification, 2.1). */
 export function seriesNotAttached(pointer: string): ErrorDetail {
-  return {
+  return detailAt(
     pointer,
-    code: "series_not_attached",
-    message: "The series is not one of the product's collections",
-  };
+    "series_not_attached: The series is not one of the product's collections",
+  );
+}
+
+/** The detail of a value that the database refuses although nothing explains it. */
+export function refusedBy(error: unknown, subject: string): ErrorDetail {
+  const { code } = error as { code: string };
+  return detailAt(
+    "",
+    `refused: The database refuses the ${subject} (SQLSTATE ${code})`,
+  );
 }

@@ -6,7 +6,7 @@ import {
   Percent,
   PositiveInteger,
 } from "./numbers.ts";
-import { array, SAME } from "./objects.ts";
+import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
@@ -188,14 +188,6 @@ export interface List {
   isDistinct?: boolean;
   /** Whether an entry that has the array must have at least one value in it. */
   isRequired?: boolean;
-}
-
-/** What no two entries of an array may share. */
-export interface Distinct {
-  /** The field at which a duplicate is reported. */
-  field: string;
-  /** What an entry shares with its duplicates. Undefined for one that has none. */
-  keyOf: (entry: Record<string, unknown>) => string | undefined;
 }
 
 /** The records that rows link to, in responses only and absent if there are none. */

@@ -78,23 +78,23 @@ export function chosen<T>(
 }
 
 /** What no two entries of an array may share. */
-export interface Identity {
-  /** What an entry shares with its duplicates. Undefined for one that has none. */
-  keyOf: (entry: unknown) => string | undefined;
-  /** The field of an entry at which a duplicate is reported, if entries are objects. */
+export interface Distinct {
+  /** The field of an entry at which a duplicate is reported. Absent if entries are single values. */
   field?: string | undefined;
+  /** What an entry shares with its duplicates. Undefined for one that has none. */
+  keyOf: (entry: Record<string, unknown>) => string | undefined;
 }
 
 /** Equal single values. */
-export const SAME: Identity = {
-  keyOf: (value) => typeof value === "string" ? value : undefined,
+export const SAME: Distinct = {
+  keyOf: (value: unknown) => typeof value === "string" ? value : undefined,
 };
 
 /** The limits of an array in a body. */
 interface ListLimits {
   min?: number | undefined;
   max?: number | undefined;
-  distinct?: readonly Identity[];
+  distinct?: readonly Distinct[];
 }
 
 /**
@@ -126,12 +126,12 @@ export function list<const S extends v.GenericSchema>(
   return array(entry, { distinct: keys.length > 0 ? [sameFields(keys)] : [] });
 }
 
-/** The identity of entries by the values of these fields, which are strings. */
-export function sameFields(keys: readonly string[]): Identity {
+/** Entries with the same values in these fields, which are strings. */
+export function sameFields(keys: readonly string[]): Distinct {
   return {
     field: keys[0],
     keyOf(entry) {
-      const values = isObject(entry) ? keys.map((key) => entry[key]) : [null];
+      const values = keys.map((key) => entry[key]);
       return values.every((value) => typeof value === "string")
         ? values.join(" ")
         : undefined;
@@ -139,14 +139,15 @@ export function sameFields(keys: readonly string[]): Identity {
   };
 }
 
-/** Refuses an entry of an array that has an identity of an earlier entry. */
-export function unique<T>(...distinct: readonly Identity[]) {
+/** Refuses an entry of an array that shares with an earlier one what must be distinct. */
+export function unique<T>(...distinct: readonly Distinct[]) {
   return v.rawCheck<T>(({ dataset, addIssue }) => {
     const entries: unknown = dataset.value;
     if (!Array.isArray(entries)) return;
     for (const { keyOf, field } of distinct) {
       const seen = new Set<string>();
       for (const [index, entry] of entries.entries()) {
+        if (field !== undefined && !isObject(entry)) continue;
         const key = keyOf(entry);
         if (key === undefined) continue;
         if (seen.has(key)) {

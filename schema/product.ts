@@ -11,7 +11,6 @@ import {
   count,
   day,
   derived,
-  type Distinct,
   distinctBy,
   extentValue,
   type Fields,
@@ -34,7 +33,7 @@ import {
   values,
   words,
 } from "./fields.ts";
-import { isObject } from "./objects.ts";
+import { type Distinct, isObject } from "./objects.ts";
 import { code } from "./onix_codes.ts";
 import { ExactNumber, PositiveInteger, positiveInteger } from "./numbers.ts";
 import {

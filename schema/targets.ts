@@ -13,7 +13,7 @@ interface Address {
 }
 
 /** The addresses that share the first `prefix` bits (CIDR, RFC 4632). */
-interface Range extends Address {
+interface AddressRange extends Address {
   prefix: number;
 }
 
@@ -21,7 +21,7 @@ interface Range extends Address {
 export interface AllowedTargets {
   /** Host names, whatever they resolve to. */
   hosts: ReadonlySet<string>;
-  ranges: readonly Range[];
+  ranges: readonly AddressRange[];
 }
 
 /** The ranges that are not public (RFC 6890 and its registries). */
@@ -111,7 +111,7 @@ function embeddedIn(address: Address): Address[] {
 }
 
 /** Whether one of the ranges contains the address. An IPv4-mapped address counts as IPv4. */
-function isIn(ranges: readonly Range[], text: string): boolean {
+function isIn(ranges: readonly AddressRange[], text: string): boolean {
   const address = addressOf(text);
   if (!address) return false;
   const isMapped = address.bits === 128 && address.value >> 32n === 0xffffn;
@@ -119,13 +119,16 @@ function isIn(ranges: readonly Range[], text: string): boolean {
   return ranges.some((range) => all.some((one) => contains(range, one)));
 }
 
-function contains({ bits, value, prefix }: Range, address: Address): boolean {
+function contains(
+  { bits, value, prefix }: AddressRange,
+  address: Address,
+): boolean {
   const rest = BigInt(bits - prefix);
   return bits === address.bits && value >> rest === address.value >> rest;
 }
 
 /** A range such as `10.1.0.0/16`, or a single address. */
-function rangeOf(text: string): Range | undefined {
+function rangeOf(text: string): AddressRange | undefined {
   const [, base, length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = base && addressOf(base);
   if (!address) return;
@@ -138,7 +141,7 @@ function addressOf(text: string): Address | undefined {
   const address = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
   switch (isIP(address)) {
     case 4:
-      return { bits: 32, value: joined(address.split(".").map(Number), 8n) };
+      return { bits: 32, value: numberOf(address.split(".").map(Number), 8n) };
     case 6: {
       // The URL parser writes an IPv4 tail as groups.
       const { hostname } = new URL(`http://[${address}]`);
@@ -147,11 +150,11 @@ function addressOf(text: string): Address | undefined {
       const zeros = Array(8 - before!.length - (after?.length ?? 0)).fill("0");
       const groups = [...before!, ...zeros, ...after ?? []];
       const numbers = groups.map((group) => parseInt(group, 16));
-      return { bits: 128, value: joined(numbers, 16n) };
+      return { bits: 128, value: numberOf(numbers, 16n) };
     }
   }
 }
 
-function joined(parts: number[], bits: bigint): bigint {
+function numberOf(parts: number[], bits: bigint): bigint {
   return parts.reduce((sum, part) => sum << bits | BigInt(part), 0n);
 }

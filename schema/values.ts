@@ -145,76 +145,68 @@ export function isbnFieldOf(
   return isIsbn ? "isbn13" : undefined;
 }
 
-export const Isbn13 = isbn(13, {
+export const Isbn13 = verified("invalid_isbn13", {
   form: ISBN13,
   expected: "13 digits that begin with 978 or 979, but not with 9790",
-  checkDigit: isbn13CheckDigit,
+  checkOf: isbn13CheckDigit,
+  about: "The check digit must be right.",
   example: "978-0-306-40615-7",
 });
 
 /** `x` becomes `X`. */
-export const Isbn10 = isbn(10, {
+export const Isbn10 = verified("invalid_isbn10", {
   form: /^\d{9}[\dX]$/,
   expected: "nine digits and a check digit, 0 to 9 or X",
-  checkDigit: isbn10CheckDigit,
+  checkOf: isbn10CheckDigit,
+  about: "The check digit must be right.",
   example: "0-306-40615-2",
 });
 
-interface IsbnKind {
-  form: RegExp;
-  expected: string;
-  checkDigit: (isbn: string) => string;
-  example: string;
-}
-
-function isbn(
-  length: 10 | 13,
-  { form, expected, checkDigit, example }: IsbnKind,
-) {
-  const code = `invalid_isbn${length}`;
-  return v.pipe(
-    text(),
-    v.description(
-      "The check digit must be right. Hyphens and spaces are removed.",
-    ),
-    v.examples([example]),
-    v.transform(bareIsbn),
-    v.check(
-      (isbn) => form.test(isbn) && isbn.endsWith(checkDigit(isbn)),
-      ({ input: isbn }) =>
-        form.test(isbn)
-          ? `${code}: The check digit after ${isbn.slice(0, -1)} is ${
-            checkDigit(isbn)
-          }, not ${isbn.at(-1)}`
-          : `${code}: Expected ${expected}`,
-    ),
-  );
-}
+const NAME_IDENTIFIER = {
+  form: /^\d{15}[\dX]$/,
+  expected: "15 digits and a check character, 0 to 9 or X",
+  checkOf: nameCheckCharacter,
+  check: "character",
+  about: "16 characters, of which the last verifies the others.",
+};
 
 /** An International Standard Name Identifier (ISO 27729), without hyphens and spaces. */
-export const Isni = nameIdentifier("isni", "0000-0001-2103-2683");
+export const Isni = verified("invalid_isni", {
+  ...NAME_IDENTIFIER,
+  example: "0000-0001-2103-2683",
+});
 
 /** An ORCID, which is an ISNI of researchers and authors. */
-export const Orcid = nameIdentifier("orcid", "0000-0002-1825-0097");
+export const Orcid = verified("invalid_orcid", {
+  ...NAME_IDENTIFIER,
+  example: "0000-0002-1825-0097",
+});
 
-function nameIdentifier(kind: "isni" | "orcid", example: string) {
-  const code = `invalid_${kind}`;
-  const form = /^\d{15}[\dX]$/;
+/** An identifier whose last character, its check digit, verifies the others. */
+function verified(
+  code: string,
+  { form, expected, checkOf, check = "digit", about, example }: {
+    form: RegExp;
+    expected: string;
+    checkOf: (identifier: string) => string;
+    check?: string;
+    about: string;
+    example: string;
+  },
+) {
   return v.pipe(
     text(),
-    v.description(
-      "16 characters, of which the last verifies the others. Hyphens and spaces are removed.",
-    ),
+    v.description(`${about} Hyphens and spaces are removed.`),
     v.examples([example]),
     v.transform(bareIsbn),
     v.check(
-      (id) => form.test(id) && id.endsWith(nameCheckCharacter(id)),
+      (id) => form.test(id) && id.endsWith(checkOf(id)),
       ({ input: id }) =>
         form.test(id)
-          ? `${code}: The check character after ${id.slice(0, -1)} is ${
-            nameCheckCharacter(id)
+          ? `${code}: The check ${check} after ${id.slice(0, -1)} is ${
+            checkOf(id)
           }, not ${id.at(-1)}`
-          : `${code}: Expected 15 digits and a check character, 0 to 9 or X`,
+          : `${code}: Expected ${expected}`,
     ),
   );
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { After, type Cursor } from "./changes_query.ts";
-import { array, chosen, closedObject } from "./objects.ts";
+import { array, chosen, closedObject, SAME } from "./objects.ts";
 import { PageParameters } from "./record_query.ts";
 import { choices } from "./parameters.ts";
 import { described, oneOf, optional, text, Timestamp, Uuid } from "./values.ts";
@@ -22,7 +22,7 @@ const EVENTS = [
 
 export type Event = typeof EVENTS[number];
 
-export const DISABLED_REASONS = [
+const DISABLED_REASONS = [
   "by_hand",
   "gone",
   "failing",
@@ -31,7 +31,7 @@ export const DISABLED_REASONS = [
 
 export type DisabledReason = typeof DISABLED_REASONS[number];
 
-export const STATUSES = ["waiting", "failed", "succeeded"] as const;
+const STATUSES = ["waiting", "failed", "succeeded"] as const;
 
 const ATTEMPT_ERRORS = [
   "status",
@@ -47,7 +47,7 @@ export type AttemptError = typeof ATTEMPT_ERRORS[number];
 
 const MAX_URL = 2_000;
 
-const Whole = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** A URL that may be called. Whether its host may, the service finds out. */
 const TargetUrl = v.pipe(
@@ -67,10 +67,7 @@ function isTarget(given: string): boolean {
 }
 
 const Events = v.pipe(
-  array(oneOf(...EVENTS), {
-    min: 1,
-    distinct: [{ keyOf: (event) => String(event) }],
-  }),
+  array(oneOf(...EVENTS), { min: 1, distinct: [SAME] }),
   v.check(
     (events) =>
       !events.includes("feed.advanced") ||
@@ -109,7 +106,7 @@ const written = {
 };
 
 /** What the service alone writes. */
-const assigned = {
+const ofService = {
   disabled_reason: described(
     "Why messages are not sent: `by_hand`, `gone` after a response 410, `failing` for days, or `copied` with the database. Null while they are.",
     v.nullable(v.picklist(DISABLED_REASONS)),
@@ -124,9 +121,9 @@ const assigned = {
   ),
   behind: described(
     "The number of changes after the cursor. 1000 means 1000 or more.",
-    Whole,
+    Count,
   ),
-  waiting: described("The number of messages that wait for a retry.", Whole),
+  waiting: described("The number of messages that wait for a retry.", Count),
   failing_since: described(
     "The time of the first failure since the last success. Null after a success.",
     v.nullable(Timestamp),
@@ -162,7 +159,7 @@ export const Webhook = v.object({
   description: described(DESCRIPTION, v.nullable(v.string())),
   events: described(EVENTS_TEXT, v.array(v.picklist(EVENTS))),
   enabled: described(ENABLED, v.boolean()),
-  ...assigned,
+  ...ofService,
 });
 
 /** A webhook with its new secret. */
@@ -175,7 +172,7 @@ export const IssuedWebhook = v.object({
 });
 
 const READ_ONLY = Object.fromEntries(
-  Object.entries({ id: Webhook.entries.id, ...assigned })
+  Object.entries({ id: Webhook.entries.id, ...ofService })
     .map(([name, schema]) => [name, v.getDescription(schema)]),
 );
 
@@ -253,7 +250,7 @@ export const Delivery = v.object({
     "`waiting` for its next attempt, `failed` for good, or `succeeded`.",
     v.picklist(STATUSES),
   ),
-  attempts: described("The number of attempts.", Whole),
+  attempts: described("The number of attempts.", Count),
   created_at: described(
     "The time at which the message left the feed, shortly before its first attempt.",
     Timestamp,
@@ -265,7 +262,7 @@ export const Delivery = v.object({
   ),
   response_status: described(
     "The status of the last response.",
-    v.nullable(Whole),
+    v.nullable(Count),
   ),
   response_body: described(
     "The first 2 KiB of the last response.",
@@ -277,7 +274,7 @@ export const Delivery = v.object({
   ),
   duration_ms: described(
     "How long the last attempt took, in milliseconds.",
-    v.nullable(Whole),
+    v.nullable(Count),
   ),
 });
 
@@ -302,7 +299,7 @@ export const MESSAGE_DATA = {
       "The cursor after which `GET /products/changes` lists what is new.",
       v.string(),
     ),
-    changes: described("How many entries. 1000 means 1000 or more.", Whole),
+    changes: described("How many entries. 1000 means 1000 or more.", Count),
   }),
   "feed.restarted": v.object({}),
   "webhook.disabled": v.object({

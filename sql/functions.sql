@@ -269,8 +269,9 @@ end $$;
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
--- Deletes the stored JSON, the terms, what searches compare and the change, whose foreign keys would prevent a change of
--- the product's key.
+-- Deletes the stored JSON, the terms, what searches compare and the change of a product: before its key changes, since
+-- their foreign keys would prevent that, and after it is deleted while foreign keys are disabled: those of a new product
+-- with the same id would be wrong, and the feed would list the product.
 create or replace function forget_document() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -279,26 +280,6 @@ begin
   delete from product_search s where s.organization_id = old.organization_id and s.product_id = old.id;
   delete from product_changes c where c.organization_id = old.organization_id and c.product_id = old.id;
   return new;
-end $$;
-
--- With foreign keys disabled, stored JSON and terms would survive their product, those of a new one with the same id
--- would be wrong, and the feed would list the product.
-create or replace function forget_documents() returns trigger
-language plpgsql security definer set search_path from current as $$
-begin
-  delete from product_documents d
-  using rows r
-  where d.organization_id = r.organization_id and d.product_id = r.id;
-  delete from product_terms x
-  using rows r
-  where x.organization_id = r.organization_id and x.product_id = r.id;
-  delete from product_search s
-  using rows r
-  where s.organization_id = r.organization_id and s.product_id = r.id;
-  delete from product_changes c
-  using rows r
-  where c.organization_id = r.organization_id and c.product_id = r.id;
-  return null;
 end $$;
 
 -- Invalidates the stored JSON of organizations with a changed name, and makes the change of a record a change of the
@@ -829,7 +810,7 @@ end $$;
 
 -- Nobody else can use the functions, in triggers of other tables.
 revoke execute on function
-  move_product(), move_products(), forget_document(), forget_documents(), move_names(), move_missing_names(),
+  move_product(), move_products(), forget_document(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
   version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(), index_products(),
   index_search(uuid, uuid[]), fill_search(integer), spread_rename(integer)
@@ -924,7 +905,7 @@ begin
       (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
         'forget_document()'),
-      (array['products'], 'forgotten', 'after delete', 'statement', by_replica, 'forget_documents()'),
+      (array['products'], 'forgotten', 'after delete', 'row', by_replica, 'forget_document()'),
       (array['products'], 'versioned', 'before insert', 'row', by_sql, 'version_product()'),
       -- Whatever changes a product increases its updated_at. The service sets the version with it.
       (array['products'], 'version_moved', 'before update', 'row',
@@ -968,3 +949,6 @@ begin
     execute format('alter table %s enable always trigger %I', item.relation, item.name);
   end loop;
 end $$;
+
+-- Functions of earlier releases
+drop function if exists forget_documents();

@@ -3,6 +3,7 @@ import type { Queries } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
 import { countedValues } from "../products/counts.ts";
+import { insertSearched } from "../products/searched.ts";
 
 /** The actual counts, with the columns of `product_counts`. */
 const counted = sql`
@@ -55,16 +56,7 @@ export async function recount(database: Queries): Promise<void> {
         cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
       `,
       sql`delete from product_search`,
-      sql`
-        insert into product_search (
-          organization_id, product_id, created_at, publisher_id, imprint_id, search_text,
-          title, found_text
-        )
-        select
-          v.organization_id, v.product_id, v.created_at, v.publisher_id, v.imprint_id,
-          v.search_text, v.title, v.found_text
-        from searched_products v
-      `,
+      insertSearched,
       sql`delete from search_backlog`,
       sql`update organizations set names_version = names_version + 1`,
     );

@@ -5,7 +5,7 @@ import { backlog, behind } from "../webhooks/work.ts";
 import { command, flag, uuid } from "./arguments.ts";
 import { format } from "./output.ts";
 
-interface Row {
+interface ListedWebhook {
   organization_id: string;
   id: string;
   url: string;
@@ -31,7 +31,9 @@ export const LIST_WEBHOOKS = command({
   },
 });
 
-function webhooksOf(organizationId: string | undefined): Statement<Row> {
+function webhooksOf(
+  organizationId: string | undefined,
+): Statement<ListedWebhook> {
   return sql`
     select
       w.organization_id, w.id, w.url,

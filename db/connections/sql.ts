@@ -101,16 +101,16 @@ export function names(...columns: readonly string[]): Statement {
 
 /**
  * The condition that a column is one of these UUIDs. A statement with one UUID is
- * prepared. With several, it is planned at each execution unless `plan` is `generic`: a
- * plan that was cached while the table was small would scan the whole table.
+ * prepared. With several, it is planned at each execution: a plan that was cached while
+ * the table was small would scan the whole table.
  */
-export function isOneOf(
-  ids: readonly string[],
-  { plan }: { plan?: "generic" } = {},
-): Statement {
-  const condition = sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
-  if (plan === "generic") return condition;
-  return ids.length === 1 ? sql`= ${ids[0]}` : unprepared(condition);
+export function isOneOf(ids: readonly string[]): Statement {
+  return ids.length === 1 ? sql`= ${ids[0]}` : unprepared(isAnyOf(ids));
+}
+
+/** The same, prepared for any number of UUIDs. */
+export function isAnyOf(ids: readonly string[]): Statement {
+  return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }
 
 /**

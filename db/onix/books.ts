@@ -14,14 +14,15 @@ import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
 import {
-  buildProduct,
   fullProduct,
   productNotFound,
+  selectBuilt,
   sizeOfDocument,
   storeProducts,
   validDocument,
 } from "../products/documents.ts";
-import { jsonArray, selectRecord } from "../products/json.ts";
+import { jsonArray } from "../json_array.ts";
+import { selectRecord } from "../products/json.ts";
 
 /*
  * What the record of a product is written from: the product, its contributors, and the
@@ -133,7 +134,7 @@ const bytes = sql`(
 )`;
 
 async function build(database: Queries, id: string): Promise<string> {
-  const [built] = await database.lookUp(buildProduct(id));
+  const [built] = await database.lookUp(selectBuilt(id));
   if (!built) throw productNotFound(id);
   if (built.is_storable) database.inBackground(...storeProducts([id]));
   return built.product;

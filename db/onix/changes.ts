@@ -8,6 +8,7 @@ import {
   documentSize,
   type Page,
   positionsOf,
+  productOfPosition,
   type Range,
   readChanges,
   type Reads,
@@ -136,13 +137,8 @@ function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
     -- No page is larger: a constant limit keeps the generic plan.
     from (${smallPositions(size)} limit 1001) c
     join organizations o on o.id = ${organization}
+    ${productOfPosition}
     -- The limits force look-ups by primary key.
-    left join lateral (
-      select p.*
-      from products p
-      where p.organization_id = ${organization} and p.id = c.id
-      limit 1
-    ) p on true
     left join lateral (
       select x.record_reference
       from product_deletions x

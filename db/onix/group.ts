@@ -11,7 +11,7 @@ import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { readCurrent } from "../products/documents.ts";
+import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/writer.ts";
 import { bodyOf } from "./body.ts";
@@ -230,7 +230,7 @@ async function writesOf(
     id,
     bytes: found!.bytes ?? null,
   }));
-  for await (const products of readCurrent(tx, sized)) {
+  for await (const products of readInGroups(tx, sized)) {
     const compared: Compared[] = [];
     for (const { id, product } of products) {
       await options.pace();

@@ -28,7 +28,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { readCurrent } from "../products/documents.ts";
+import { readInGroups } from "../products/documents.ts";
 import {
   type BesideProduct,
   besideProduct,
@@ -128,7 +128,7 @@ export async function storeRecords(
   const contributors = byId(beside!.contributors);
   const rows: ProductRow[] = [];
   const sized = Array.from(sizes, ([id, bytes]) => ({ id, bytes }));
-  for await (const products of readCurrent(tx, sized)) {
+  for await (const products of readInGroups(tx, sized)) {
     for (const { id, product } of products) {
       await pace();
       const { item, found, form, merged } = byProduct.get(id)!;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, invalid, unavailable } from "../../schema/errors.ts";
+import { ApiError, invalidAt, unavailable } from "../../schema/errors.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -16,11 +16,11 @@ import {
 import { MAX_BYTES } from "../long_text.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
-  currentProducts,
   type ProductJson,
   productNotFound,
-  readCurrent,
+  readInGroups,
   readTags,
+  selectProducts,
   sizeOfStored,
 } from "./documents.ts";
 import { hasKey, type ProductKey } from "./keys.ts";
@@ -128,7 +128,7 @@ export async function writeBatch(
         await tx.commit();
         return { id: null, response: null };
       }
-      const [products] = await tx.send(currentProducts(results.ids));
+      const [products] = await tx.send(selectProducts(results.ids));
       const response = results.toString(products);
       await tx.commit(...storeResponse(sql`
         select o.id as organization_id, null::uuid as record_id, ${response}::text as answer
@@ -153,7 +153,7 @@ async function readResults(
     await memory!.reserve(results.bytes);
   }
   try {
-    return results.toString(await database.scan(currentProducts(results.ids)));
+    return results.toString(await database.scan(selectProducts(results.ids)));
   } catch (error) {
     throw unavailable(
       "The batch is written, but its products could not be read for the response: get them",
@@ -201,12 +201,10 @@ class BatchResults {
   expect(bytes: number): void {
     this.#expected += bytes;
     if (this.#expected > MAX_BYTES) {
-      throw invalid("The body", [{
-        pointer: "/operations",
-        code: "too_large",
-        message:
-          "The products have more than 16 MiB of JSON in all: send fewer operations",
-      }]);
+      throw invalidAt(
+        "/operations",
+        "too_large: The products have more than 16 MiB of JSON in all: send fewer operations",
+      );
     }
     if (!this.isMinimal) this.#require(this.#bytes + bytes);
   }
@@ -256,12 +254,10 @@ class BatchResults {
     const size = this.#isKept
       ? "1 MiB, the most that is kept for an Idempotency-Key"
       : "16 MiB";
-    throw invalid("The body", [{
-      pointer: "/return",
-      code: "too_large",
-      message:
-        `The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
-    }]);
+    throw invalidAt(
+      "/return",
+      `too_large: The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
+    );
   }
 
   /** The results as a JSON array. A product that was deleted meanwhile is its id alone. */
@@ -494,7 +490,7 @@ async function withChanges(
   );
   const changing = writes.filter(({ isWhole }) => !isWhole);
   const sizes = found.filter(({ id }) => upserts.has(id));
-  for await (const products of readCurrent(tx, sizes)) {
+  for await (const products of readInGroups(tx, sizes)) {
     for (const { id, product } of products) {
       const write = upserts.get(id)!;
       const stored = parseExact(product) as Entry;

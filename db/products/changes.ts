@@ -193,6 +193,16 @@ function checkCursor(
   );
 }
 
+/** Joins product `p`, or nulls, to position `c`. The limit forces a look-up by primary key. */
+export const productOfPosition = sql`
+  left join lateral (
+    select p.*
+    from products p
+    where p.organization_id = ${organization} and p.id = c.id
+    limit 1
+  ) p on true
+`;
+
 interface ChangesRow extends ProductsRow, Page {
   /** Null if the first product is larger than a page. */
   changes: string | null;
@@ -231,13 +241,7 @@ function changesPage(
       -- No page is larger: a constant limit keeps the generic plan.
       from (${found} limit 1001) c
       join organizations o on o.id = ${organization}
-      -- The limit forces a look-up by primary key.
-      left join lateral (
-        select p.*
-        from products p
-        where p.organization_id = ${organization} and p.id = c.id
-        limit 1
-      ) p on true
+      ${productOfPosition}
       ${validDocument}
       cross join lateral (
         select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'

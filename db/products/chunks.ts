@@ -32,6 +32,17 @@ const SPREAD: Chunk =
 const FILL: Chunk =
   sql`select fill_search(${PRODUCTS_AT_ONCE}::int) as products`;
 
+/** Whether chunks wait. One statement, outside a transaction: an idle service runs nothing else. */
+export async function hasWork(database: Database): Promise<boolean> {
+  const deadline = performance.now() + LIMIT_MS;
+  const [row] = await database.for({ deadline }).lookUp(
+    sql<{ has_work: boolean }>`
+      select exists (select from renames) or exists (select from search_backlog) as has_work
+    `,
+  );
+  return row!.has_work;
+}
+
 /** Spreads the renames that wait now. Other processes may do the same. */
 export async function spreadRenames(database: Database): Promise<void> {
   for await (const _ of chunks(database, SPREAD));
@@ -78,8 +89,10 @@ export function keepUp(
     if (isWorking) return;
     isWorking = true;
     try {
-      await fillSearch(database, report);
-      await spreadRenames(database);
+      if (await hasWork(database)) {
+        await fillSearch(database, report);
+        await spreadRenames(database);
+      }
     } catch (error) {
       onError(error);
     }

@@ -14,6 +14,7 @@ import {
   MAX_BYTES,
   readLong,
   SHORT_BYTES,
+  upTo,
 } from "../long_text.ts";
 import { type Change, isIdOf } from "./change.ts";
 import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
@@ -53,21 +54,44 @@ export const validDocument = sql`
 `;
 
 /** The full product, from document `d`. */
-export const fullProduct = sql`'{' || d.summary || ',' || d.details || '}'`;
+export const fullProduct = jsonOf("d");
+
+/** The full product, from document `b`, which is built. */
+const builtProduct = jsonOf("b");
+
+function jsonOf(document: "d" | "b"): Statement {
+  return raw(`'{' || ${document}.summary || ',' || ${document}.details || '}'`);
+}
 
 /** The size of document `d` in bytes, which PostgreSQL knows without reading a long one. */
-export const sizeOfDocument =
-  sql`(octet_length(d.summary) + octet_length(d.details))`;
+export const sizeOfDocument = sizeOf("d");
+
+/** The size of document `b`, which is built, in bytes. */
+const sizeOfBuilt = sizeOf("b");
+
+function sizeOf(document: "d" | "b"): Statement {
+  return raw(
+    `(octet_length(${document}.summary) + octet_length(${document}.details))`,
+  );
+}
 
 const shortBytes = raw(String(SHORT_BYTES));
 
 /** The full product, from document `d`, or null if it is long. */
-export const shortProduct = sql`
+const shortProduct = sql`
   case when ${sizeOfDocument} <= ${shortBytes} then ${fullProduct} end
 `;
 
 /** The size of the full product in bytes, from document `d`. */
 const productBytes = sql`${sizeOfDocument} + ${raw(String("{,}".length))}`;
+
+/** Product `p` of organization `o` with this id, or one of these, and its valid document `d`. */
+const productWithDocument = sql`
+  from products p
+  join organizations o on o.id = ${organization}
+  ${validDocument}
+  where p.organization_id = ${organization} and p.id
+`;
 
 /** The columns of a document, in the order of `builtDocument`. */
 const documentColumns =
@@ -98,8 +122,6 @@ const onConflict = sql`
     details = excluded.details
 `;
 
-const builtProduct = sql`'{' || b.summary || ',' || b.details || '}'`;
-
 /** The full product, from document `d` or the tables. */
 export const currentProduct = sql`coalesce(
   ${fullProduct},
@@ -111,9 +133,9 @@ export async function getProduct(
   database: Queries,
   id: string,
 ): Promise<{ product: string; etag?: string }> {
-  let [stored] = await database.lookUp(storedProduct(id, shortText));
+  let [stored] = await database.lookUp(selectStored(id, shortText));
   if (stored?.withheld) {
-    const statement = (allowed: number) => storedProduct(id, textUpTo(allowed));
+    const statement = (allowed: number) => selectStored(id, textUpTo(allowed));
     stored = await readLong(database, "lookUp", statement, stored.withheld);
   }
   if (!stored) throw productNotFound(id);
@@ -138,9 +160,9 @@ export async function getProductArray(
     "lookUp",
     (allowed) =>
       sql<{ text: string | null; etag: string } & LongText>`
-      select ${withinAllowed(allowed)}, x.etag
+      select ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)}, x.etag
       from (select x.etag, ${cut} as text from (${
-        storedProduct(id)
+        selectStored(id)
       }) x offset 0) x
     `,
   );
@@ -151,14 +173,7 @@ export async function getProductArray(
     : { entries: text, etag };
 }
 
-/** The column `text` of `x` if it has at most this number of bytes, and otherwise `withheld`. */
-function withinAllowed(allowed: number): Statement {
-  const bytes = sql`octet_length(x.text)`;
-  return sql`
-    case when ${bytes} <= ${allowed}::int then x.text end as text,
-    case when ${bytes} > ${allowed}::int then ${bytes} end as withheld
-  `;
-}
+const TEXT_BYTES = raw("octet_length(x.text)");
 
 /**
  * Builds a product that has no valid document, and stores it in the background. Returns
@@ -175,11 +190,13 @@ async function readBuilt(
       & { text: string; etag: string; is_storable: boolean; bytes: number }
       & LongText
     >`
-      select ${withinAllowed(allowed)}, ${tagOfProduct} as etag, x.is_storable,
+      select ${
+      upTo(allowed, raw("x.text"), "text", TEXT_BYTES)
+    }, ${tagOfProduct} as etag, x.is_storable,
         octet_length(x.product) as bytes
       from (
-        select x.*, case when octet_length(x.product) <= ${MAX_PRODUCT_BYTES}::int then ${cut} end as text
-        from (${buildProduct(id)} offset 0) x
+        select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text
+        from (${selectBuilt(id)} offset 0) x
         offset 0
       ) x
     `);
@@ -198,6 +215,8 @@ const tagOfProduct = raw(String.raw`'"' || left(
 
 /** The maximum size of the JSON of a product, which `product_documents` requires. */
 const MAX_PRODUCT_BYTES = 4 * 2 ** 20;
+
+const maxBytes = raw(String(MAX_PRODUCT_BYTES));
 
 /** The error for a product that is too large to be shown. */
 export function tooLarge(id: string, bytes: number): ApiError {
@@ -229,12 +248,9 @@ export function productNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No product with id "${id}"`);
 }
 
-/** The columns `product`, from document `d`, and `withheld`, if it has more bytes than allowed. */
+/** The product, from document `d`, if it has at most the allowed bytes. */
 function textUpTo(allowed: number | Statement): Statement {
-  return sql`
-    case when ${sizeOfDocument} <= ${allowed}::int then ${fullProduct} end as product,
-    case when ${sizeOfDocument} > ${allowed}::int then ${sizeOfDocument} end as withheld
-  `;
+  return upTo(allowed, fullProduct, "product", sizeOfDocument);
 }
 
 /** The same for each size, composed once: most requests read a short product. */
@@ -247,7 +263,7 @@ const anyText = textUpTo(raw(String(MAX_BYTES)));
  * find the document: whatever the statistics say, that is planned as one look-up by
  * primary key.
  */
-export function storedProduct(
+export function selectStored(
   id: string,
   text = anyText,
 ): Statement<{ product: string | null; etag: string | null } & LongText> {
@@ -274,11 +290,7 @@ export async function readTags(
   const replies = await tx.send(
     ...before,
     sql`
-      select p.id, d.etag
-      from products p
-      join organizations o on o.id = ${organization}
-      ${validDocument}
-      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+      select p.id, d.etag ${productWithDocument} ${isOneOf(ids)}
     `,
   );
   const tags = new Map<string, string>();
@@ -287,7 +299,7 @@ export async function readTags(
     if (etag) tags.set(id, etag);
     else {
       const [[built]] = await tx.send(sql<{ etag: string }>`
-        select ${tagOfProduct} as etag from (${buildProduct(id)} offset 0) x
+        select ${tagOfProduct} as etag from (${selectBuilt(id)} offset 0) x
       `);
       if (built) tags.set(id, built.etag);
     }
@@ -296,28 +308,26 @@ export async function readTags(
 }
 
 /** The products, from their documents or the tables. No row for one that does not exist. */
-export function currentProducts(
+export function selectProducts(
   ids: readonly string[],
 ): Statement<ProductJson> {
   return sql`
-    select p.id, ${currentProduct} as product
-    from products p
-    join organizations o on o.id = ${organization}
-    ${validDocument}
-    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
+    select p.id, ${currentProduct} as product ${productWithDocument} ${
+    isOneOf(ids)
+  }
   `;
 }
 
 /** The most that the products read at once may take, in bytes. */
 const READ_BYTES = 8 * 2 ** 20;
 
-/** The products, as `currentProducts` selects them, read in groups that bound the memory. */
-export async function* readCurrent(
+/** The products, as `selectProducts` selects them, read in groups that bound the memory. */
+export async function* readInGroups(
   tx: Transaction,
   products: readonly SizedProduct[],
 ): AsyncGenerator<ProductJson[]> {
   for (const ids of groupsOf(products)) {
-    const [found] = await tx.send(currentProducts(ids));
+    const [found] = await tx.send(selectProducts(ids));
     yield found;
   }
 }
@@ -352,18 +362,14 @@ export const sizeOfStored = sql`(
 )`;
 
 /** The product from its document, or null if it is long or has none. No row if it does not exist. */
-export function existing(id: string): Statement<ShortProductJson> {
+export function selectShort(id: string): Statement<ShortProductJson> {
   return sql`
-    select p.id, ${shortProduct} as product
-    from products p
-    join organizations o on o.id = ${organization}
-    ${validDocument}
-    where p.organization_id = ${organization} and p.id = ${id}
+    select p.id, ${shortProduct} as product ${productWithDocument} = ${id}
   `;
 }
 
 /** The product, built from the tables. No row if it does not exist. */
-export function buildProduct(id: string) {
+export function selectBuilt(id: string) {
   return sql<ProductJson & { is_storable: boolean }>`
     select b.id, ${builtProduct} as product, b.names_version is not null as is_storable
     from (
@@ -400,16 +406,41 @@ export function storeProducts(ids: readonly string[]): Statement[] {
       select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
       from (
         select b.*, sum(b.size) over (order by b.size, b.id) as total_size
-        from (
-          select b.*, octet_length(b.summary) + octet_length(b.details) as size
-          from built b
-        ) b
+        from (select b.*, ${sizeOfBuilt} as size from built b) b
       ) b
-      where b.total_size <= 4194304
+      where b.total_size <= ${maxBytes}
       order by b.id
       ${onConflict}
     `,
   ];
+}
+
+/**
+ * Builds, stores and returns the products, or null for a long one: the last statement of
+ * a write. Fails the transaction for a product over 4 MiB (`product_documents_size`).
+ */
+export function storeWritten(
+  tx: Transaction,
+  changes: readonly Change[],
+): Statement<ShortProductJson> {
+  return storeBuilt(tx, changes, buildWritten(changes), returnedProduct);
+}
+
+/**
+ * The same for a product that the transaction has updated. Otherwise fails it: an UPDATE
+ * that waited while SQL deleted and re-inserted a row finds nothing, and this statement
+ * sees the new row.
+ */
+export function storeUpdated(
+  tx: Transaction,
+  change: Change,
+): Statement<ShortProductJson> {
+  const built = sql`
+    ${
+    buildWritten([change])
+  } and (p.change_version = change_version())::rows_found
+  `;
+  return storeBuilt(tx, [change], built, returnedProduct);
 }
 
 /** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
@@ -417,54 +448,43 @@ export function storeSized(
   tx: Transaction,
   changes: readonly Change[],
 ): Statement<{ id: string; bytes: number }> {
-  const returning = sql`${productBytes} as bytes`;
-  return storeWritten(tx, changes, { returning, omitsLarge: true });
+  const built = sql`
+    select * from (${
+    buildWritten(changes)
+  } offset 0) b where ${sizeOfBuilt} <= ${maxBytes}
+  `;
+  return storeBuilt(tx, changes, built, sql`${productBytes} as bytes`);
 }
 
+const returnedProduct = sql`${shortProduct} as product`;
+
 /**
- * Builds, stores and returns the products, or null for a long one: the last statement of
- * a write. Fails the transaction for a product over 4 MiB (`product_documents_size`), or omits it. With
- * `isUpdated`, fails it unless it has updated the products: an UPDATE that waited while
- * SQL deleted and re-inserted a row finds nothing, and this statement sees the new row.
- *
- * Where `names_version` is null, the document is never valid (-1). A distributed database
- * stores no documents: it has no triggers that would invalidate them.
+ * Stores documents that are built, and returns `returning` of each. Where `names_version` is
+ * null, the document is never valid (-1). A distributed database stores no documents: it
+ * has no triggers that would invalidate them.
  */
-export function storeWritten<Row extends object = ShortProductJson>(
+function storeBuilt<Row extends object>(
   tx: Transaction,
   changes: readonly Change[],
-  {
-    returning = sql`${shortProduct} as product`,
-    isUpdated = false,
-    omitsLarge = false,
-  } = {},
+  built: Statement,
+  returning: Statement,
 ): Statement<Row> {
   const returned = sql`d.product_id as id, ${returning}`;
   if (tx.isDistributed) {
-    return sql<Row>`select ${returned} from (${
-      writtenDocuments(tx, changes)
-    }) d`;
+    return sql<Row>`select ${returned} from (${selectWritten(tx, changes)}) d`;
   }
-  const condition = isUpdated
-    ? sql`and (p.change_version = change_version())::rows_found`
-    : [];
   return sql<Row>`
     insert into product_documents as d (${documentColumns})
     select
       b.organization_id, b.id, b.updated_at, coalesce(b.names_version, -1), b.summary, b.details
-    from (${buildWritten(changes)} ${condition} offset 0) b
-    ${omitsLarge ? isSmall : []}
+    from (${built} offset 0) b
     ${onConflict}
     returning ${returned}
   `;
 }
 
-const isSmall = sql`
-  where octet_length(b.summary) + octet_length(b.details) <= 4194304
-`;
-
 /** The documents of products that the transaction has written and stored. */
-export function writtenDocuments(
+export function selectWritten(
   { isDistributed }: Transaction,
   changes: readonly Change[],
 ): Statement {

@@ -43,11 +43,10 @@ import { recordWithId } from "./json.ts";
  */
 
 /** The error detail of a product whose JSON is larger than 4 MiB. */
-export const TOO_LARGE: ErrorDetail = {
-  pointer: "",
-  code: "too_large",
-  message: "The product would be larger than 4 MiB",
-};
+export const TOO_LARGE = detailAt(
+  "",
+  "too_large: The product would be larger than 4 MiB",
+);
 
 /** The error detail for each violated constraint. */
 const RULES: Record<string, ErrorDetail> = {
@@ -85,11 +84,10 @@ function announced(pointer: string): ErrorDetail {
 }
 
 function tooManyEntries(array: string): ErrorDetail {
-  return {
-    pointer: `/${array}`,
-    code: "too_large",
-    message: `The product would have more than ${MAX_ENTRIES} entries here`,
-  };
+  return detailAt(
+    `/${array}`,
+    `too_large: The product would have more than ${MAX_ENTRIES} entries here`,
+  );
 }
 
 /** The foreign key of a publishing program on its products. */
@@ -356,11 +354,12 @@ function wrongType(
   const discriminator = discriminatorOf(array);
   const type = row[discriminator] as string;
   if (entry[discriminator] && entry[discriminator] !== type) {
-    return [{
-      pointer: `${at}/${discriminator}`,
-      code: "immutable",
-      message: `The type of a row cannot change: expected ${type}`,
-    }];
+    return [
+      detailAt(
+        `${at}/${discriminator}`,
+        `immutable: The type of a row cannot change: expected ${type}`,
+      ),
+    ];
   }
   return bodyDetails(issuesAs(array, type, entry) ?? [], at);
 }

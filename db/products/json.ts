@@ -26,6 +26,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import { jsonArray } from "../json_array.ts";
 import { rfc3339 } from "../times.ts";
 
 /*
@@ -48,14 +49,6 @@ const ALIASES = ["p", "x", "y", "z", "w"];
 
 function aliasBelow({ alias }: RowAlias): string {
   return ALIASES[ALIASES.indexOf(alias) + 1]!;
-}
-
-/**
- * The rows of a select as a JSON array of objects, without white space: `json_agg` and
- * `json_build_object` would add some.
- */
-export function jsonArray(rows: Statement): Statement {
-  return sql`array_to_json(array(select row_to_json(x) from (${rows}) x))`;
 }
 
 function jsonObject(selected: Statement): Statement {

@@ -21,7 +21,15 @@ import {
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { readLong } from "../long_text.ts";
+import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { validDocument } from "./documents.ts";
+import {
+  foldedWords,
+  type Found,
+  foundConditions,
+  foundWordsOf,
+  relevance,
+} from "./find.ts";
 import {
   currentSummary,
   includedArrays,
@@ -31,23 +39,12 @@ import {
 } from "./pages.ts";
 import {
   computedTexts,
-  foldedWords,
-  type Found,
-  foundConditions,
-  foundWordsOf,
-  relevance,
   searchConditions,
   storedTexts,
   type Texts,
   waitingProducts,
 } from "./search.ts";
 import { termed } from "./terms.ts";
-
-/** A page of a list as a JSON array, and the number of entries on all pages. */
-export interface EntryPage {
-  entries: string;
-  total: number;
-}
 
 /** Returns a page of products. Throws `VALIDATION_ERROR` for a page over 16 MiB. */
 export async function listProducts(
@@ -458,15 +455,4 @@ function countCommon(query: Query): Statement {
       limit 100
     ) s
   )`;
-}
-
-/** The LIMIT and OFFSET of a page. */
-export function limitOf(
-  { page, limit }: Pick<ListQuery, "page" | "limit">,
-): Statement {
-  return sql`limit ${limit} offset ${offsetOf({ page, limit })}`;
-}
-
-function offsetOf({ page, limit }: Pick<ListQuery, "page" | "limit">): string {
-  return String(BigInt(page - 1) * BigInt(limit));
 }

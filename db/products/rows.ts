@@ -226,11 +226,16 @@ function existingIds(given: readonly ProductArray[]): string[] {
   return given.filter(({ isNew }) => !isNew).map(({ id }) => id);
 }
 
+/** The condition that a column is the id of one of the products of these rows. */
+function isProductOf(rows: readonly Entry[]): Statement {
+  const ids = new Set(rows.map(({ product_id }) => product_id as string));
+  return isOneOf([...ids]);
+}
+
 /** The condition that row `x` is of one of the products of these rows. */
 function isOfProductOf(rows: readonly Entry[]): Statement {
-  const ids = new Set(rows.map(({ product_id }) => product_id as string));
   return sql`
-    x.organization_id = ${organization} and x.product_id ${isOneOf([...ids])}
+    x.organization_id = ${organization} and x.product_id ${isProductOf(rows)}
   `;
 }
 
@@ -295,7 +300,6 @@ function insertRows(
     on conflict (organization_id, product_id, ${names(...key)})
     do update set ${names(...changed)}
   `;
-  const ids = new Set(rows.map(({ product_id }) => product_id as string));
   return [sql`
     insert into ${raw(table)}
       (organization_id, product_id, position, ${names(...columns)})
@@ -306,7 +310,7 @@ function insertRows(
     from products p
     join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
       on r.product_id = p.id
-    where p.organization_id = ${organization} and p.id ${isOneOf([...ids])}
+    where p.organization_id = ${organization} and p.id ${isProductOf(rows)}
     ${key.length > 0 ? onConflict : []}
   `];
 }
@@ -323,7 +327,6 @@ function appendRows(
 ): Statement[] {
   if (rows.length === 0) return [];
   const last = raw(String(MAX_ENTRIES - 1));
-  const ids = new Set(rows.map(({ product_id }) => product_id as string));
   return [sql`
     insert into ${raw(table)}
       (organization_id, product_id, position, ${names(...columns)})
@@ -340,7 +343,7 @@ function appendRows(
     ) stored
     join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
       on r.product_id = p.id
-    where p.organization_id = ${organization} and p.id ${isOneOf([...ids])}
+    where p.organization_id = ${organization} and p.id ${isProductOf(rows)}
   `];
 }
 

@@ -1,5 +1,6 @@
 import {
   isOneOf,
+  names,
   organization,
   sql,
   type Statement,
@@ -10,6 +11,28 @@ import type { Change } from "./change.ts";
  * The table `product_search` has what searches compare. The service maintains it with the
  * products, and triggers for SQL scripts and for names that change.
  */
+
+/** What searches compare of a product. */
+const COMPARED = [
+  "created_at",
+  "publisher_id",
+  "imprint_id",
+  "search_text",
+  "title",
+  "found_text",
+];
+
+const COLUMNS = ["organization_id", "product_id", ...COMPARED];
+
+/** The columns of `product_search`, and of the view `searched_products`, which computes them. */
+export const searchedColumns = names(...COLUMNS);
+
+/** Inserts what searches compare of the products `v`. */
+export const insertSearched = sql`
+  insert into product_search as s (${searchedColumns})
+  select ${names(...of("v", COLUMNS))}
+  from searched_products v
+`;
 
 /** The fields whose changes change what searches compare. */
 const SEARCHED = [
@@ -32,24 +55,19 @@ export function writeSearch(changes: readonly Change[]): Statement[] {
   return ids.length > 0 ? [indexSearch(isOneOf(ids))] : [];
 }
 
-/** Writes what searches compare of products with these ids. */
+/** Writes what searches compare of products with these ids. Equal rows stay: their indexes are expensive to write. */
 export function indexSearch(areIds: Statement): Statement {
   return sql`
-    insert into product_search (
-      organization_id, product_id, created_at, publisher_id, imprint_id, search_text, title,
-      found_text
-    )
-    select
-      v.organization_id, v.product_id, v.created_at, v.publisher_id, v.imprint_id,
-      v.search_text, v.title, v.found_text
-    from searched_products v
+    ${insertSearched}
     where v.organization_id = ${organization} and v.product_id ${areIds}
-    on conflict (organization_id, product_id) do update set
-      created_at = excluded.created_at,
-      publisher_id = excluded.publisher_id,
-      imprint_id = excluded.imprint_id,
-      search_text = excluded.search_text,
-      title = excluded.title,
-      found_text = excluded.found_text
+    on conflict (organization_id, product_id) do update set ${
+    names(...COMPARED.map((name) => `${name} = excluded.${name}`))
+  }
+    where (${names(...of("s", COMPARED))})
+      is distinct from (${names(...of("excluded", COMPARED))})
   `;
+}
+
+function of(alias: string, columns: readonly string[]): string[] {
+  return columns.map((column) => `${alias}.${column}`);
 }

@@ -26,14 +26,15 @@ import { uuidv7 } from "../uuid.ts";
 import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
-  existing,
   fullProduct,
   getWritten,
   productNotFound,
   readTags,
+  selectShort,
+  selectWritten,
   type ShortProductJson,
+  storeUpdated,
   storeWritten,
-  writtenDocuments,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
@@ -59,7 +60,7 @@ export async function createProduct(
         const writes = writeProducts(tx, [change]);
         const stored = storeResponse(sql`
           select d.organization_id, d.product_id as record_id, ${fullProduct} as answer
-          from (${writtenDocuments(tx, [change])}) d
+          from (${selectWritten(tx, [change])}) d
         `);
         const results = await tx.commit(
           ...writes,
@@ -97,9 +98,7 @@ export async function updateProduct(
       return await tx.commit(
         ...locks,
         ...writes,
-        writes.length > 0
-          ? storeWritten(tx, [change], { isUpdated: true })
-          : existing(id),
+        writes.length > 0 ? storeUpdated(tx, change) : selectShort(id),
       );
     });
     const [updated] = results.at(-1) as ShortProductJson[];
@@ -201,7 +200,7 @@ export function writeProducts(
  * The columns of `products` that a body writes directly. The product form is stored on
  * the format. The series is written after its collection is linked.
  */
-export const COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
+const COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
   .filter(([, field]) =>
     isStored(field) &&
     (field.kind !== "column" ||

@@ -1,5 +1,10 @@
 import type { Match } from "../../schema/batch.ts";
-import { type ApiError, invalid, unavailable } from "../../schema/errors.ts";
+import {
+  type ApiError,
+  invalid,
+  refusedBy,
+  unavailable,
+} from "../../schema/errors.ts";
 import { isDataError } from "../connections/errors.ts";
 import {
   organization,
@@ -119,8 +124,10 @@ export async function writeTogether<W extends Write>(
       if (faults.size === 0) {
         // The rows have changed since the violation.
         if (isViolation(error)) throw changing(error);
-        if (part.length === 1) result.faults.set(part[0]!, refused(error));
-        else {
+        if (part.length === 1) {
+          const refused = invalid("The body", [refusedBy(error, "product")]);
+          result.faults.set(part[0]!, refused);
+        } else {
           const half = part.length >> 1;
           parts.unshift(part.slice(0, half), part.slice(half));
           continue;
@@ -172,16 +179,6 @@ async function findFaults<W extends Write>(
     if (ids.has(write.id)) faults.set(write, inProgram());
   }
   return faults;
-}
-
-/** The error of a single write that the database refuses although nothing explains it. */
-function refused(error: unknown): ApiError {
-  const { code } = error as { code: string };
-  return invalid("The body", [{
-    pointer: "",
-    code: "refused",
-    message: `The database refuses the product (SQLSTATE ${code})`,
-  }]);
 }
 
 function changing(cause: unknown): ApiError {

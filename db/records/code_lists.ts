@@ -2,13 +2,14 @@ import { ApiError } from "../../schema/errors.ts";
 import { CODE_LISTS } from "../../schema/onix_codes.ts";
 import type { CodeQuery, PageQuery } from "../../schema/record_query.ts";
 import type { SharedTable } from "../../schema/records.ts";
-import { json, raw, sql, type Statement } from "../connections/sql.ts";
+import { json, raw, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { jsonArray, selectRecord } from "../products/json.ts";
-import { type EntryPage, limitOf } from "../products/list.ts";
+import { jsonArray } from "../json_array.ts";
+import { selectRecord } from "../products/json.ts";
+import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 
 /** Lists a page of the records of a shared table, or the one with the given code. */
-export function listSharedRecords(
+export async function listSharedRecords(
   database: Queries,
   table: SharedTable,
   query: CodeQuery,
@@ -24,11 +25,12 @@ export function listSharedRecords(
     order by r.code collate "C"
     ${limitOf(query)}
   `;
-  return codePage(database, records, found);
+  const [page] = await database.scan(selectEntries(records, found));
+  return page!;
 }
 
 /** Lists a page of the ONIX code lists that validate fields. */
-export function listCodeLists(
+export async function listCodeLists(
   database: Queries,
   query: PageQuery,
 ): Promise<EntryPage> {
@@ -38,7 +40,8 @@ export function listCodeLists(
     order by l.number
     ${limitOf(query)}
   `;
-  return codePage(database, lists, namedLists);
+  const [page] = await database.scan(selectEntries(lists, namedLists));
+  return page!;
 }
 
 /** The lists by number. List 88 has no codes. */
@@ -67,18 +70,4 @@ export async function getCodeList(
   );
   if (Object.hasOwn(CODE_LISTS, number)) return found!.json;
   throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
-}
-
-/** A page of these rows, and the number of all rows that were found. */
-async function codePage(
-  database: Queries,
-  rows: Statement,
-  found: Statement,
-): Promise<EntryPage> {
-  const [page] = await database.scan(sql<EntryPage>`
-    select
-      ${jsonArray(rows)}::text as entries,
-      (select count(*) ${found})::float8 as total
-  `);
-  return page!;
 }

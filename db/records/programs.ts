@@ -3,8 +3,9 @@ import { brokenConstraint } from "../connections/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { productNotFound } from "../products/documents.ts";
-import { jsonArray, recordWithId } from "../products/json.ts";
-import { type EntryPage, limitOf } from "../products/list.ts";
+import { IN_PROGRAM } from "../products/errors.ts";
+import { recordWithId } from "../products/json.ts";
+import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { recordNotFound } from "./records.ts";
 
 /** Lists a page of a publishing program's products, by title. Throws `NOT_FOUND`. */
@@ -16,19 +17,19 @@ export async function listProgramProducts(
   const inProgram = sql`
     x.organization_id = ${organization} and x.program_id = ${programId}
   `;
-  const entries = jsonArray(sql`
+  const entries = sql`
     select p.id, p.title
     from publishing_program_products x
     join products p on p.organization_id = ${organization} and p.id = x.product_id
     where ${inProgram}
     order by p.title collate "und-x-icu", p.id
     ${limitOf(query)}
-  `);
+  `;
+  const found = sql`from publishing_program_products x where ${inProgram}`;
   const [page] = await database.scan(sql<EntryPage>`
-    select
-      ${entries}::text as entries,
-      (select count(*) from publishing_program_products x where ${inProgram})::float8 as total
-    ${recordWithId("publishing_programs", sql`${programId}`)}
+    ${selectEntries(entries, found)} ${
+    recordWithId("publishing_programs", sql`${programId}`)
+  }
   `);
   if (!page) throw recordNotFound("publishing_programs", programId);
   return page;
@@ -51,7 +52,7 @@ export async function addToProgram(
     switch (brokenConstraint(error)) {
       case "publishing_program_products_program":
         throw recordNotFound("publishing_programs", programId);
-      case "publishing_program_products_product":
+      case IN_PROGRAM:
         throw productNotFound(productId);
     }
     throw error;

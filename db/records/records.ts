@@ -32,8 +32,8 @@ import {
   type KeyedRequest,
   withIdempotencyKey,
 } from "../idempotency.ts";
-import { jsonArray, recordWithId, selectRecord } from "../products/json.ts";
-import { type EntryPage, limitOf } from "../products/list.ts";
+import { recordWithId, selectRecord } from "../products/json.ts";
+import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { namesContaining } from "../products/search.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -55,7 +55,7 @@ const RECORD_SORTING: Record<RecordSort, Statement> = {
   "-updated_at": sql`r.updated_at desc, r.id desc`,
 };
 
-/** Lists a page of records. A single statement keeps page and total consistent. */
+/** Lists a page of records. */
 export async function listRecords(
   database: Queries,
   table: OwnTable,
@@ -70,17 +70,13 @@ export async function listRecords(
     where r.organization_id = ${organization}
       ${name === undefined ? [] : hasName} ${namesContaining(search)}
   `;
-  const entries = jsonArray(sql`
+  const entries = sql`
     select ${selectRecord(table)}
     from (select r.* ${found} order by ${RECORD_SORTING[sort]} ${
     limitOf(query)
   }) r
-  `);
-  const statement = sql<EntryPage>`
-    select
-      ${entries}::text as entries,
-      (select count(*) ${found})::float8 as total
   `;
+  const statement = selectEntries(entries, found);
   const isPlain = sort === "name" && !search && name === undefined;
   const [page] = await database.scan(
     isPlain ? statement : unprepared(statement),

@@ -1,9 +1,10 @@
 import { Buffer } from "node:buffer";
-import { isOneOf, json, names, organization, sql } from "../connections/sql.ts";
+import { isAnyOf, json, names, organization, sql } from "../connections/sql.ts";
 import {
   ApiError,
   detailAt,
   type ErrorDetail,
+  refusedBy,
   seriesNotAttached,
   unknownReference,
 } from "../../schema/errors.ts";
@@ -217,7 +218,7 @@ async function writeAll(
       selectLines(
         kind,
         format,
-        sql`and id ${isOneOf(ids, { plan: "generic" })}`,
+        sql`and id ${isAnyOf(ids)}`,
       ),
     );
     const stored = new Map(
@@ -270,18 +271,11 @@ async function explain(
     case "product_documents_size":
       return [TOO_LARGE];
     case "products_code":
-      return [{
-        pointer: "/product_code",
-        code: "duplicate",
-        message: "Another product has this code",
-      }];
+      return [
+        detailAt("/product_code", "duplicate: Another product has this code"),
+      ];
   }
-  const { code } = error as { code: string };
-  return [{
-    pointer: "",
-    code: "refused",
-    message: `The database refuses the record (SQLSTATE ${code})`,
-  }];
+  return [refusedBy(error, "record")];
 }
 
 /** The errors of the ONIX references of a product that other products have. */
@@ -308,8 +302,7 @@ async function usedAliases(
 }
 
 function referenceInUse(pointer: string): ErrorDetail {
-  const message = "Another product has this reference";
-  return { pointer, code: "duplicate", message };
+  return detailAt(pointer, "duplicate: Another product has this reference");
 }
 
 /** Creates the organization. One that exists keeps its name, unless it is renamed. */

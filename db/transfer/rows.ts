@@ -1,5 +1,5 @@
 import {
-  isOneOf,
+  isAnyOf,
   names,
   organization,
   raw,
@@ -29,9 +29,7 @@ export function lockRecords(
   return sql`
     select
     from ${raw(table)} x
-    where x.organization_id = ${organization} and x.id ${
-    isOneOf(ids, { plan: "generic" })
-  }
+    where x.organization_id = ${organization} and x.id ${isAnyOf(ids)}
     order by x.id
     for no key update
   `;
@@ -51,7 +49,7 @@ export function clearRecords(
     sql`
       delete from ${raw(table)} x
       where x.organization_id = ${organization} and x.${raw(link)} ${
-      isOneOf(ids, { plan: "generic" })
+      isAnyOf(ids)
     }
     `;
   return [
@@ -83,9 +81,7 @@ export function writeRecords(
   const unwritten = sql`
     from products
     where products.organization_id = ${organization}
-      and products.id ${
-    isOneOf(ids, { plan: "generic" })
-  } and not ${isWrittenNow}
+      and products.id ${isAnyOf(ids)} and not ${isWrittenNow}
   `;
   const updates = columns.filter(({ name }) => name !== "id")
     .map(({ name }) => `${name} = excluded.${name}`);
@@ -106,9 +102,9 @@ export function writeRecords(
     ...isProduct
       ? [
         sql`select where ${assertCount(unwritten, 0)}`,
-        forgetTerms(isOneOf(ids, { plan: "generic" })),
-        indexTerms(isOneOf(ids, { plan: "generic" })),
-        indexSearch(isOneOf(ids, { plan: "generic" })),
+        forgetTerms(isAnyOf(ids)),
+        indexTerms(isAnyOf(ids)),
+        indexSearch(isAnyOf(ids)),
         ...countProducts(ids.map((id) => ({ id, body: {}, isNew: true })), []),
       ]
       : [],
@@ -183,9 +179,7 @@ function releaseSeries(ids: readonly string[]): Statement {
   return sql`
     update products p
     set series_id = null, updated_at = '-infinity'
-    where p.organization_id = ${organization} and p.id ${
-    isOneOf(ids, { plan: "generic" })
-  }
+    where p.organization_id = ${organization} and p.id ${isAnyOf(ids)}
   `;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Cursor } from "../../schema/changes_query.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
-import { ApiError } from "../../schema/errors.ts";
+import { ApiError, conflict } from "../../schema/errors.ts";
 import type {
   Delivery,
   DeliveryQuery,
@@ -9,8 +9,7 @@ import type {
 } from "../../schema/webhooks.ts";
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { jsonArray } from "../products/json.ts";
-import { type EntryPage, limitOf } from "../products/list.ts";
+import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { rfc3339 } from "../times.ts";
 import {
   isoTime,
@@ -83,15 +82,13 @@ export async function listDeliveries(
       : []
   }
   `;
-  const entries = jsonArray(sql`
+  const entries = sql`
     select ${shownColumns} ${found}
     order by d.created_at desc, d.id
     ${limitOf(query)}
-  `);
+  `;
   const [page] = await database.scan(sql<EntryPage>`
-    select
-      ${entries}::text as entries,
-      (select count(*) ${found})::float8 as total
+    ${selectEntries(entries, found)}
     from webhooks w
     where w.organization_id = ${organization} and w.id = ${webhookId}
   `);
@@ -113,7 +110,7 @@ export function deliveriesOf(
     select ${shownColumns}, d.next_cursor
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isAnyOf(messages)}
+      and d.id ${isOneOfMessages(messages)}
   `;
 }
 
@@ -235,12 +232,12 @@ export function lease(
     update webhook_deliveries d
     set sent_until = ${until}
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isAnyOf(messages)}
+      and d.id ${isOneOfMessages(messages)}
   `;
 }
 
 /** The condition that a column is the id of one of these messages. */
-function isAnyOf(messages: readonly { id: string }[]): Statement {
+function isOneOfMessages(messages: readonly { id: string }[]): Statement {
   const ids = messages.map(({ id }) => id);
   return sql`= any(string_to_array(${ids.join()}, ','))`;
 }
@@ -330,10 +327,4 @@ export async function takeMessage(
 /** The error for a delivery that the webhook does not have. */
 export function deliveryNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
-}
-
-function conflict(code: string, message: string): ApiError {
-  return new ApiError("CONFLICT", message, {
-    details: [{ code, count: 1, message }],
-  });
 }

@@ -1,8 +1,9 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { ApiError } from "../../schema/errors.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import { sql, type Statement } from "../connections/sql.ts";
 import {
   positionsOf,
+  productOfPosition,
   type Range,
   readChanges,
   type Reads,
@@ -126,7 +127,7 @@ async function advance(
 }
 
 /** An entry of the feed. */
-interface Entry {
+interface FeedEntry {
   version: string;
   id: string;
   type: "product.changed" | "product.deleted";
@@ -144,7 +145,7 @@ async function readMessages(
 ): Promise<Followed> {
   const size = events.includes("product.changed") ? limit : PAGE;
   return await readChanges(reads, from, async (range) => {
-    const entries = await reads.lookUp(entriesOf(range, size));
+    const entries = await reads.lookUp(nextEntries(range, size));
     const page = entries.slice(0, size);
     const wanted = page
       .filter(({ type, data }) => data !== null && events.includes(type))
@@ -166,7 +167,7 @@ async function readMessages(
 }
 
 /** Selects the next entries, one more than `limit`. */
-function entriesOf(range: Range, limit: number): Statement<Entry> {
+function nextEntries(range: Range, limit: number): Statement<FeedEntry> {
   const time = rfc3339("coalesce(c.deleted_at, p.updated_at)");
   return sql`
     select
@@ -182,13 +183,7 @@ function entriesOf(range: Range, limit: number): Statement<Entry> {
         when p.id is null then json_build_object('id', c.id, 'updated_at', ${time})
       end as data
     from (${positionsOf(range, limit)}) c
-    -- The limit forces a look-up by primary key.
-    left join lateral (
-      select p.*
-      from products p
-      where p.organization_id = ${organization} and p.id = c.id
-      limit 1
-    ) p on true
+    ${productOfPosition}
     order by c.place
   `;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { cursorText } from "../../schema/changes_query.ts";
-import { ApiError } from "../../schema/errors.ts";
+import { conflict } from "../../schema/errors.ts";
 import {
   MAX_WEBHOOKS,
   type NewWebhook,
@@ -34,27 +34,27 @@ export type ShownWebhook = ReturnType<typeof shown>;
 /** A webhook with its new secret, which is shown this once. */
 export type IssuedWebhook = ShownWebhook & { secret: string };
 
-interface Row {
+interface FoundWebhook {
   webhook: Webhook;
   behind: number;
   waiting: number;
 }
 
-const webhooks = sql<Row>`
+const webhooks = sql<FoundWebhook>`
   select to_jsonb(w) as webhook, ${behind()} as behind, b.waiting
   from webhooks w
   cross join lateral (${backlog()}) b
   where w.organization_id = ${organization}
 `;
 
-function webhookById(id: string): Statement<Row> {
+function webhookById(id: string): Statement<FoundWebhook> {
   return sql`${webhooks} and w.id = ${id}`;
 }
 
 /** The webhooks of the organization, oldest first. */
 export async function listWebhooks(database: Queries): Promise<ShownWebhook[]> {
   const rows = await database.scan(
-    sql<Row>`${webhooks} order by w.created_at, w.id`,
+    sql<FoundWebhook>`${webhooks} order by w.created_at, w.id`,
   );
   return rows.map(shown);
 }
@@ -71,7 +71,7 @@ export async function getWebhook(
 export async function readWebhook(
   database: Queries,
   id: string,
-): Promise<Row> {
+): Promise<FoundWebhook> {
   const [row] = await database.scan(webhookById(id));
   if (!row) throw webhookNotFound(id);
   return row;
@@ -107,7 +107,10 @@ export async function createWebhook(
         where w.organization_id = ${organization}
       `,
     );
-    if (known!.count > MAX_WEBHOOKS) throw tooMany();
+    if (known!.count > MAX_WEBHOOKS) {
+      const message = `An organization has at most ${MAX_WEBHOOKS} webhooks`;
+      throw conflict("limit_reached", message, MAX_WEBHOOKS);
+    }
     const [[row]] = await tx.commit(webhookById(id));
     return { ...shown(row!), secret: made.secret };
   });
@@ -137,7 +140,7 @@ export async function updateWebhook(
       ...endsRest && { ...RESTED, paused_until: null },
       ...fields.enabled && { disabled_reason: null, disabled_at: null },
       ...isDisabled && disabledBy("by_hand", now),
-      updated_at: nextUpdate(before, now),
+      updated_at: timeOfUpdate(before, now),
     };
     const results = await tx.commit(
       ...isChanged ? [storeWebhook(webhook)] : [],
@@ -146,7 +149,7 @@ export async function updateWebhook(
       ...isDisabled ? [announceDisabled(webhook)] : [],
       webhookById(id),
     );
-    return { webhook: shown(results.at(-1)![0] as Row), isDisabled };
+    return { webhook: shown(results.at(-1)![0] as FoundWebhook), isDisabled };
   });
 }
 
@@ -193,7 +196,7 @@ export async function rotateSecret(
         update webhooks w
         set
           secrets = ${json([made, ...older].slice(0, MAX_SECRETS))},
-          updated_at = ${nextUpdate(webhook, now)}
+          updated_at = ${timeOfUpdate(webhook, now)}
         where w.organization_id = ${organization} and w.id = ${id}
       `,
       webhookById(id),
@@ -217,11 +220,11 @@ function newSecret(): Secret {
 }
 
 /** Now, or a millisecond after the last change if that is later. */
-function nextUpdate({ updated_at }: Webhook, now: number): string {
+function timeOfUpdate({ updated_at }: Webhook, now: number): string {
   return isoTime(Math.max(now, msOf(updated_at) + 1));
 }
 
-function shown({ webhook, behind, waiting }: Row) {
+function shown({ webhook, behind, waiting }: FoundWebhook) {
   const resumesAt = pausedUntil(webhook);
   return {
     id: webhook.id,
@@ -230,28 +233,21 @@ function shown({ webhook, behind, waiting }: Row) {
     events: webhook.events,
     enabled: webhook.enabled,
     disabled_reason: webhook.disabled_reason,
-    disabled_at: timeOf(webhook.disabled_at),
+    disabled_at: inUtc(webhook.disabled_at),
     cursor: cursorText(webhook.cursor),
     behind,
     waiting,
-    failing_since: timeOf(webhook.failing_since),
+    failing_since: inUtc(webhook.failing_since),
     resumes_at: resumesAt > Date.now() ? isoTime(resumesAt) : null,
-    last_success_at: timeOf(webhook.last_success_at),
+    last_success_at: inUtc(webhook.last_success_at),
     secrets: signing(webhook.secrets)
       .map(({ created_at, expires_at }) => ({ created_at, expires_at })),
-    created_at: timeOf(webhook.created_at),
-    updated_at: timeOf(webhook.updated_at),
+    created_at: inUtc(webhook.created_at),
+    updated_at: inUtc(webhook.updated_at),
   };
 }
 
 /** A time as RFC 3339 in UTC. */
-function timeOf(time: string | null): string | null {
+function inUtc(time: string | null): string | null {
   return time && isoTime(msOf(time));
-}
-
-function tooMany(): ApiError {
-  const message = `An organization has at most ${MAX_WEBHOOKS} webhooks`;
-  return new ApiError("CONFLICT", message, {
-    details: [{ code: "limit_reached", count: MAX_WEBHOOKS, message }],
-  });
 }

@@ -35,7 +35,7 @@ const BODY_MS = 1_000;
 
 /**
  * Posts a message. Success is a response with 2xx whose head arrives in time, which is
- * that of the whole attempt. A redirect is a failure, since nobody has checked its target.
+ * that of the whole attempt. A redirect is a withoutAnswer, since nobody has checked its target.
  * The name is resolved once, by `find`, and the connection goes to an address that was
  * checked. Never throws.
  */
@@ -46,12 +46,14 @@ export async function post(sent: Post, find = resolve): Promise<Answer> {
   try {
     addresses = await withDeadline(deadline, find(url), () => new Error());
   } catch {
-    return failure(performance.now() < deadline ? "unresolved" : "timeout");
+    return withoutAnswer(
+      performance.now() < deadline ? "unresolved" : "timeout",
+    );
   }
-  if (addresses.length === 0) return failure("unresolved");
+  if (addresses.length === 0) return withoutAnswer("unresolved");
   const texts = addresses.map(({ address }) => address);
   return faultsOf(url, texts, sent.allowed).length > 0
-    ? failure("forbidden_target")
+    ? withoutAnswer("forbidden_target")
     : await exchange(url, addresses, sent, deadline);
 }
 
@@ -95,8 +97,8 @@ function exchange(
     }
 
     const left = () => deadline - performance.now();
-    let timer = setTimeout(end, left(), failure("timeout"));
-    const fail = (error: Error) => end(failure(kindOf(error)));
+    let timer = setTimeout(end, left(), withoutAnswer("timeout"));
+    const fail = (error: Error) => end(withoutAnswer(kindOf(error)));
     sending.on("error", fail);
     sending.on("response", (response) => {
       const { statusCode = 0, headers } = response;
@@ -105,7 +107,9 @@ function exchange(
       const read = () =>
         end({
           response_status: statusCode,
-          response_body: textOf(Buffer.concat(chunks).subarray(0, MAX_BODY)),
+          response_body: storableText(
+            Buffer.concat(chunks).subarray(0, MAX_BODY),
+          ),
           retryAfter: headers["retry-after"],
           error: statusCode >= 200 && statusCode < 300 ? null : "status",
         });
@@ -151,12 +155,12 @@ function open(url: URL, addresses: Addresses) {
     : connect(place as never);
 }
 
-function failure(error: AttemptError): Answer {
+function withoutAnswer(error: AttemptError): Answer {
   return { response_status: null, response_body: null, error };
 }
 
 /** Any bytes as text that can be stored: PostgreSQL takes no NUL. */
-function textOf(bytes: Buffer): string {
+function storableText(bytes: Buffer): string {
   return bytes.toString().replaceAll("\0", "\ufffd");
 }
 

@@ -48,7 +48,7 @@ const MAX_TURNS = 4;
 const MAX_FOUND = 128;
 
 /** Attempts at once. */
-const MAX_IN_FLIGHT = { process: 64, organization: 16 };
+const ATTEMPTS_AT_ONCE = { process: 64, organization: 16 };
 
 /** The time limit of a sender's statements. */
 const DATABASE_MS = 10_000;
@@ -231,12 +231,13 @@ export function openSender(
   function freeFor(caller: Caller): number {
     const own = inFlight.ofCaller(caller);
     const ofOrganization = inFlight.ofOrganization(caller);
-    const free = MAX_IN_FLIGHT.process - inFlight.total;
+    const free = ATTEMPTS_AT_ONCE.process - inFlight.total;
     const share = Math.min(
-      MAX_IN_FLIGHT.organization,
+      ATTEMPTS_AT_ONCE.organization,
       (free + ofOrganization) / 4,
     );
-    const ofWebhook = (MAX_IN_FLIGHT.organization - ofOrganization + own) / 2;
+    const ofWebhook = (ATTEMPTS_AT_ONCE.organization - ofOrganization + own) /
+      2;
     const most = Math.min(
       Math.max(1, share) - ofOrganization,
       Math.max(1, ofWebhook) - own,
@@ -276,8 +277,8 @@ export function openSender(
     reserve(organizationId) {
       const caller = { organizationId, name: "request" };
       if (
-        inFlight.total >= MAX_IN_FLIGHT.process ||
-        inFlight.ofOrganization(caller) >= MAX_IN_FLIGHT.organization
+        inFlight.total >= ATTEMPTS_AT_ONCE.process ||
+        inFlight.ofOrganization(caller) >= ATTEMPTS_AT_ONCE.organization
       ) {
         throw unavailable("Too many messages are being sent at the moment");
       }

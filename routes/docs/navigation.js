@@ -59,13 +59,17 @@ function itemOf(operation, go) {
     { className: `method ${method}` },
     method.toUpperCase(),
   );
-  const href = addressOf(operation);
-  const link = make("a", { href }, summary, " ", badge);
-  link.addEventListener("click", (event) => {
+  return make("li", {}, link(addressOf(operation), go, summary, " ", badge));
+}
+
+/** A link to an address of the page, which `go` opens. */
+export function link(href, go, ...children) {
+  const element = make("a", { href }, ...children);
+  element.addEventListener("click", (event) => {
     event.preventDefault();
     go(href);
   });
-  return make("li", {}, link);
+  return element;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { make } from "./fields.js";
+
 /* Samples of requests, in curl and in TypeScript. They name variables in place of credentials. */
 
 /** The languages in the order of their tabs, with their text for a request. */
@@ -107,19 +109,18 @@ const CHOSEN = "languagechosen";
 
 /** Shows one language of a sample at a time, the same in all, and lets people copy it. */
 export function tabbed(sample) {
-  const bar = document.createElement("div");
-  bar.className = "languages";
-  const buttons = Object.keys(LANGUAGES).map((language) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = language;
-    button.addEventListener("click", () => {
+  const buttons = Object.keys(LANGUAGES).map((language) =>
+    buttonOf(language, () => {
       chosen = language;
       document.dispatchEvent(new Event(CHOSEN));
-    });
-    return button;
-  });
-  bar.append(...buttons, copyButton(sample));
+    })
+  );
+  const bar = make(
+    "div",
+    { className: "languages" },
+    ...buttons,
+    copyButton(sample),
+  );
 
   function show() {
     for (const button of buttons) {
@@ -140,15 +141,16 @@ export function tabbed(sample) {
 }
 
 function copyButton(sample) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
+  const button = buttonOf("Copy", async () => {
     const { textContent } = sample.querySelector("pre:not([hidden])");
     await navigator.clipboard.writeText(textContent.trim());
     button.textContent = "Copied";
     setTimeout(() => button.textContent = "Copy", 1_500);
   });
+  button.className = "copy";
   return button;
+}
+
+function buttonOf(textContent, onclick) {
+  return make("button", { type: "button", textContent, onclick });
 }

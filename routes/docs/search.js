@@ -1,5 +1,6 @@
 import { make } from "./fields.js";
 import { loadWords } from "./lists.js";
+import { link } from "./navigation.js";
 
 /* The search of the page: operations, fields, ONIX elements, codes and guides. */
 
@@ -37,17 +38,16 @@ export function watchSearch(entries, { go }) {
   }
 
   function itemOf({ kind, names: [name], detail, href }) {
-    const link = make(
-      "a",
-      { href },
-      make("span", {}, name, ...detail ? [make("small", {}, detail)] : []),
-      make("span", { className: "kind" }, kind),
+    return make(
+      "li",
+      {},
+      link(
+        href,
+        go,
+        make("span", {}, name, ...detail ? [make("small", {}, detail)] : []),
+        make("span", { className: "kind" }, kind),
+      ),
     );
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      go(href);
-    });
-    return make("li", {}, link);
   }
 
   search.addEventListener("input", find);

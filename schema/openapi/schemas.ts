@@ -168,16 +168,16 @@ function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
       schemas[type] = responses.objectOf(field.fields);
     } else if (type && field.kind === "rows") {
       if (field.put === "patch") {
-        schemas[`New${type}`] = bodies.newEntry(field);
-        schemas[`Changed${type}`] = bodies.changedEntry(field);
-      } else schemas[`${type}Body`] = bodies.newEntry(field);
+        schemas[`New${type}`] = bodies.rowEntry(field, "new");
+        schemas[`Changed${type}`] = bodies.rowEntry(field, "changed");
+      } else schemas[`${type}Body`] = bodies.rowEntry(field, "new");
       schemas[type] = responses.responseEntry(field);
     }
     const types = field.kind === "rows" ? field.types ?? {} : {};
     for (const [name, { type }] of Object.entries(types)) {
       const array = field as Rows;
-      schemas[`New${type}`] = bodies.newEntryOfType(array, name);
-      schemas[`Changed${type}`] = bodies.changedEntryOfType(array, name);
+      schemas[`New${type}`] = bodies.typedEntry(array, "new", name);
+      schemas[`Changed${type}`] = bodies.typedEntry(array, "changed", name);
       schemas[type] = responses.entryOfType(array, name);
     }
     Object.assign(schemas, typedSchemas(field.fields));

@@ -4,8 +4,13 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { assertDetails } from "../support/client/expect.ts";
-import { openApp, type Organization } from "../support/app/harness.ts";
+import {
+  type App,
+  type Organization,
+  testsOf,
+} from "../support/app/harness.ts";
 import { claims, hmacToken } from "../support/app/jwt.ts";
 import { SECRETS } from "../support/app/secrets.ts";
 
@@ -16,233 +21,222 @@ const DAY_MS = 86_400_000;
 /** The time for which a revoked key may still work, in milliseconds. */
 const TOLERATED = 5_000;
 
-Deno.test("/api-keys", async (t) => {
-  await using app = await openApp({
-    verifyToken: createTokenVerifier({ secret: SECRET }),
-  });
+type Ask = (method: string, path: string, body?: unknown) => Promise<Reply>;
 
-  /** Adds a member with this role, and returns a function that sends requests with a Bearer token. */
-  async function member(role: string, org: Organization) {
-    const sub = `user-${uuidv7()}`;
-    await app.sql`
-      insert into organization_members (organization_id, user_id, role)
-      values (${org.id}, ${sub}, ${role})
-    `;
-    const token = hmacToken(SECRET, claims({ sub }));
-    return (method: string, path: string, body?: unknown) =>
-      app.send(path, {
-        method,
-        headers: {
-          "authorization": `Bearer ${token}`,
-          "x-organization-id": org.id,
-          "content-type": "application/json",
-        },
-        ...body !== undefined && { body: JSON.stringify(body) },
-      });
-  }
-
-  async function issue(ask: Awaited<ReturnType<typeof member>>, body = {}) {
-    const reply = await ask("POST", KEYS, {
-      name: "Web",
-      scope: "write",
-      ...body,
-    });
-    assertEquals(reply.status, 201);
-    SECRETS.addCredential(reply.body.data.key);
-    return { ...reply, ...reply.body.data } as
-      & typeof reply
-      & { id: string; key: string };
-  }
-
-  const statusWith = async (key: string, method = "GET") =>
-    (await app.send("/api/products", {
+/** Adds a member with this role, and returns a function that sends requests with a Bearer token. */
+async function member(app: App, role: string, org: Organization): Promise<Ask> {
+  const sub = `user-${uuidv7()}`;
+  await app.sql`
+    insert into organization_members (organization_id, user_id, role)
+    values (${org.id}, ${sub}, ${role})
+  `;
+  const token = hmacToken(SECRET, claims({ sub }));
+  return (method, path, body) =>
+    app.send(path, {
       method,
-      headers: { "x-api-key": key, "content-type": "application/json" },
-      ...method === "POST" && { body: '{"title":"Emma"}' },
-    })).status;
-
-  await t.step(
-    "POST returns 201 with the key, which no other response contains",
-    async () => {
-      const org = await app.organization();
-      const ask = await member("admin", org);
-
-      const reply = await issue(ask, { name: "Web shop", scope: "read" });
-
-      const { key, ...shown } = reply.body.data;
-      assertEquals(shown, {
-        id: API_KEY.exec(key)![1]!,
-        name: "Web shop",
-        scope: "read",
-        created_at: shown.created_at,
-        expires_at: null,
-        revoked_at: null,
-        last_used_at: null,
-      });
-      assertEquals(reply.headers.get("location"), `${KEYS}/${shown.id}`);
-      assertEquals(reply.headers.get("cache-control"), "no-store");
-      assertEquals(await statusWith(key), 200);
-      assertEquals(await statusWith(key, "POST"), 403);
-      const one = await ask("GET", `${KEYS}/${shown.id}`);
-      const all = await ask("GET", KEYS);
-      for (const { status, text } of [one, all]) {
-        assertEquals(status, 200);
-        assert(text.includes(shown.id));
-        assert(!text.includes(key.slice("cat_".length + 13, -20)));
-      }
-    },
-  );
-
-  await t.step(
-    "GET returns every key of the organization without its secret",
-    async () => {
-      const [org, other] = [await app.organization(), await app.organization()];
-      const ask = await member("owner", org);
-      await issue(await member("owner", other));
-      const first = await issue(ask, { name: "First" });
-      const second = await issue(ask, { name: "Second" });
-      await statusWith(second.key);
-
-      const { body: { data } } = await ask("GET", KEYS);
-
-      assertEquals(
-        data.map(({ name }: { name: string }) => name),
-        ["Second", "First", "Test"],
-      );
-      assertEquals(data[1].id, first.id);
-      assertMatch(data[1].created_at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
-      assertEquals(
-        [...new Set(data.flatMap(Object.keys))],
-        [
-          "id",
-          "name",
-          "scope",
-          "created_at",
-          "expires_at",
-          "revoked_at",
-          "last_used_at",
-        ],
-      );
-    },
-  );
-
-  await t.step("DELETE revokes a key within five seconds", async () => {
-    const org = await app.organization();
-    const ask = await member("admin", org);
-    const { id, key } = await issue(ask);
-    assertEquals(await statusWith(key), 200);
-    await eventually(true, async () => {
-      const { body } = await ask("GET", `${KEYS}/${id}`);
-      return body.data.last_used_at !== null;
+      headers: {
+        "authorization": `Bearer ${token}`,
+        "x-organization-id": org.id,
+        "content-type": "application/json",
+      },
+      ...body !== undefined && { body: JSON.stringify(body) },
     });
+}
 
-    const { status, body: { data } } = await ask("DELETE", `${KEYS}/${id}`);
-    const again = await ask("DELETE", `${KEYS}/${id}`);
-    const later = await ask("DELETE", `${KEYS}/${id}?at=2199-01-31`);
+async function issue(ask: Ask, body = {}) {
+  const reply = await ask("POST", KEYS, {
+    name: "Web",
+    scope: "write",
+    ...body,
+  });
+  assertEquals(reply.status, 201);
+  const { data } = reply.body;
+  SECRETS.addCredential(data.key);
+  return { ...reply, id: data.id as string, key: data.key as string };
+}
 
+async function statusWith(app: App, key: string, method = "GET") {
+  const { status } = await app.send("/api/products", {
+    method,
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    ...method === "POST" && { body: '{"title":"Emma"}' },
+  });
+  return status;
+}
+
+const it = testsOf("/api-keys", {
+  verifyToken: createTokenVerifier({ secret: SECRET }),
+});
+
+it("POST returns 201 with the key, which no other response contains", async ({ org, app }) => {
+  const ask = await member(app, "admin", org);
+
+  const reply = await issue(ask, { name: "Web shop", scope: "read" });
+
+  const { key, ...shown } = reply.body.data;
+  assertEquals(shown, {
+    id: API_KEY.exec(key)![1]!,
+    name: "Web shop",
+    scope: "read",
+    created_at: shown.created_at,
+    expires_at: null,
+    revoked_at: null,
+    last_used_at: null,
+  });
+  assertEquals(reply.headers.get("location"), `${KEYS}/${shown.id}`);
+  assertEquals(reply.headers.get("cache-control"), "no-store");
+  assertEquals(await statusWith(app, key), 200);
+  assertEquals(await statusWith(app, key, "POST"), 403);
+  const one = await ask("GET", `${KEYS}/${shown.id}`);
+  const all = await ask("GET", KEYS);
+  for (const { status, text } of [one, all]) {
     assertEquals(status, 200);
-    assertEquals(data.id, id);
-    assert(Math.abs(Date.parse(data.revoked_at) - Date.now()) < 60_000);
-    // A revoked key stays revoked.
-    assertEquals(again.body.data, data);
-    assertEquals(later.body.data, data);
-    using _ = clockAhead(TOLERATED);
-    assertEquals(await statusWith(key), 401);
+    assert(text.includes(shown.id));
+    assert(!text.includes(key.slice("cat_".length + 13, -20)));
+  }
+});
+
+it("GET returns every key of the organization without its secret", async ({ org, app }) => {
+  const other = await app.organization();
+  const ask = await member(app, "owner", org);
+  await issue(await member(app, "owner", other));
+  const first = await issue(ask, { name: "First" });
+  const second = await issue(ask, { name: "Second" });
+  await statusWith(app, second.key);
+
+  const { body: { data } } = await ask("GET", KEYS);
+
+  assertEquals(
+    data.map(({ name }: { name: string }) => name),
+    ["Second", "First", "Test"],
+  );
+  assertEquals(data[1].id, first.id);
+  assertMatch(data[1].created_at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+  assertEquals(
+    [...new Set(data.flatMap(Object.keys))],
+    [
+      "id",
+      "name",
+      "scope",
+      "created_at",
+      "expires_at",
+      "revoked_at",
+      "last_used_at",
+    ],
+  );
+});
+
+it("DELETE revokes a key within five seconds", async ({ org, app }) => {
+  const ask = await member(app, "admin", org);
+  const { id, key } = await issue(ask);
+  assertEquals(await statusWith(app, key), 200);
+  await eventually(true, async () => {
+    const { body } = await ask("GET", `${KEYS}/${id}`);
+    return body.data.last_used_at !== null;
   });
 
-  await t.step("DELETE ?at= revokes a key at a time", async () => {
-    const org = await app.organization();
-    const ask = await member("admin", org);
-    const { id, key } = await issue(ask);
-    const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
+  const { status, body: { data } } = await ask("DELETE", `${KEYS}/${id}`);
+  const again = await ask("DELETE", `${KEYS}/${id}`);
+  const later = await ask("DELETE", `${KEYS}/${id}?at=2199-01-31`);
 
-    // An unescaped `+` is accepted too.
-    for (const plus of ["%2B", "+"]) {
-      const { body: { data } } = await ask(
-        "DELETE",
-        `${KEYS}/${id}?at=2199-01-31T12:00:00${plus}02:00`,
-      );
-      assertEquals(data.revoked_at, "2199-01-31T10:00:00.000Z");
-    }
-    const sooner = await ask("DELETE", `${KEYS}/${id}?at=${tomorrow}`);
+  assertEquals(status, 200);
+  assertEquals(data.id, id);
+  assert(Math.abs(Date.parse(data.revoked_at) - Date.now()) < 60_000);
+  // A revoked key stays revoked.
+  assertEquals(again.body.data, data);
+  assertEquals(later.body.data, data);
+  using _ = clockAhead(TOLERATED);
+  assertEquals(await statusWith(app, key), 401);
+});
 
-    assertEquals(sooner.body.data.revoked_at, tomorrow);
-    assertEquals(await statusWith(key), 200);
-    using _ = clockAhead(DAY_MS + TOLERATED);
-    assertEquals(await statusWith(key), 401);
-  });
+it("DELETE ?at= revokes a key at a time", async ({ org, app }) => {
+  const ask = await member(app, "admin", org);
+  const { id, key } = await issue(ask);
+  const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
 
-  await t.step("DELETE ?at= of a past time revokes a key now", async () => {
-    const org = await app.organization();
-    const ask = await member("admin", org);
-    const { id } = await issue(ask);
-
+  // An unescaped `+` is accepted too.
+  for (const plus of ["%2B", "+"]) {
     const { body: { data } } = await ask(
       "DELETE",
-      `${KEYS}/${id}?at=2020-01-31`,
+      `${KEYS}/${id}?at=2199-01-31T12:00:00${plus}02:00`,
     );
+    assertEquals(data.revoked_at, "2199-01-31T10:00:00.000Z");
+  }
+  const sooner = await ask("DELETE", `${KEYS}/${id}?at=${tomorrow}`);
 
-    assert(data.revoked_at >= data.created_at);
-  });
+  assertEquals(sooner.body.data.revoked_at, tomorrow);
+  assertEquals(await statusWith(app, key), 200);
+  using _ = clockAhead(DAY_MS + TOLERATED);
+  assertEquals(await statusWith(app, key), 401);
+});
 
-  await t.step("a key stops working when it expires", async () => {
-    const org = await app.organization();
-    const ask = await member("admin", org);
-    const at = new Date(Date.now() + DAY_MS).toISOString();
+it("DELETE ?at= of a past time revokes a key now", async ({ org, app }) => {
+  const ask = await member(app, "admin", org);
+  const { id } = await issue(ask);
 
-    const { key, body } = await issue(ask, { expires_at: at });
+  const { body: { data } } = await ask(
+    "DELETE",
+    `${KEYS}/${id}?at=2020-01-31`,
+  );
 
-    assertEquals(body.data.expires_at, at);
-    assertEquals(await statusWith(key), 200);
-    using _ = clockAhead(DAY_MS + TOLERATED);
-    assertEquals(await statusWith(key), 401);
-  });
+  assert(data.revoked_at >= data.created_at);
+});
 
-  await t.step("refuses invalid fields with their pointers", async () => {
-    const org = await app.organization();
-    const ask = await member("admin", org);
-    const past = new Date(Date.now() - 1000).toISOString();
+it("a key stops working when it expires", async ({ org, app }) => {
+  const ask = await member(app, "admin", org);
+  const at = new Date(Date.now() + DAY_MS).toISOString();
 
-    assertDetails(
-      await ask("POST", KEYS, {
-        name: " ",
-        scope: "admin",
-        expires_at: past,
-        key: "x",
-      }),
-      ["/name", "blank"],
-      ["/scope", "invalid_value"],
-      ["/expires_at", "in_the_past"],
-      ["/key", "unknown_field"],
-    );
-    assertDetails(
-      await ask("POST", KEYS, { name: "x".repeat(201), expires_at: "soon" }),
-      ["/name", "too_long"],
-      ["/scope", "required"],
-      ["/expires_at", "invalid_time"],
-    );
-    const { id, key } = await issue(ask);
-    for (const query of ["at=soon", "when=2199-01-31", "at=2199&at=2199"]) {
-      const { status } = await ask("DELETE", `${KEYS}/${id}?${query}`);
+  const { key, body } = await issue(ask, { expires_at: at });
 
-      assertEquals(status, 400);
+  assertEquals(body.data.expires_at, at);
+  assertEquals(await statusWith(app, key), 200);
+  using _ = clockAhead(DAY_MS + TOLERATED);
+  assertEquals(await statusWith(app, key), 401);
+});
+
+it("refuses invalid fields with their pointers", async ({ org, app }) => {
+  const ask = await member(app, "admin", org);
+  const past = new Date(Date.now() - 1000).toISOString();
+
+  assertDetails(
+    await ask("POST", KEYS, {
+      name: " ",
+      scope: "admin",
+      expires_at: past,
+      key: "x",
+    }),
+    ["/name", "blank"],
+    ["/scope", "invalid_value"],
+    ["/expires_at", "in_the_past"],
+    ["/key", "unknown_field"],
+  );
+  assertDetails(
+    await ask("POST", KEYS, { name: "x".repeat(201), expires_at: "soon" }),
+    ["/name", "too_long"],
+    ["/scope", "required"],
+    ["/expires_at", "invalid_time"],
+  );
+  const { id, key } = await issue(ask);
+  for (const query of ["at=soon", "when=2199-01-31", "at=2199&at=2199"]) {
+    const { status } = await ask("DELETE", `${KEYS}/${id}?${query}`);
+
+    assertEquals(status, 400);
+  }
+  assertEquals(await statusWith(app, key), 200);
+});
+
+it("returns 404 for a key of another organization", async ({ org, app }) => {
+  const other = await app.organization();
+  const ask = await member(app, "owner", org);
+  const { id, key } = await issue(await member(app, "owner", other));
+
+  for (const unknown of [id, "0".repeat(12), id.toUpperCase(), uuidv7()]) {
+    for (const method of ["GET", "DELETE"]) {
+      const { status } = await ask(method, `${KEYS}/${unknown}`);
+
+      assertEquals(status, 404, `${method} ${unknown}`);
     }
-    assertEquals(await statusWith(key), 200);
-  });
-
-  await t.step("returns 404 for a key of another organization", async () => {
-    const [org, other] = [await app.organization(), await app.organization()];
-    const ask = await member("owner", org);
-    const { id, key } = await issue(await member("owner", other));
-
-    for (const unknown of [id, "0".repeat(12), id.toUpperCase(), uuidv7()]) {
-      for (const method of ["GET", "DELETE"]) {
-        const { status } = await ask(method, `${KEYS}/${unknown}`);
-
-        assertEquals(status, 404, `${method} ${unknown}`);
-      }
-    }
-    using _ = clockAhead(TOLERATED);
-    assertEquals(await statusWith(key), 200);
-  });
+  }
+  using _ = clockAhead(TOLERATED);
+  assertEquals(await statusWith(app, key), 200);
 });

@@ -22,6 +22,7 @@ Deno.test("A token, while its key set is unavailable,", TIMED, async (t) => {
     "an error": () => new Response(null, { status: 500 }),
     "an error with a key set": () =>
       Response.json({ keys: [] }, { status: 500 }),
+    "a part of a key set": () => Response.json(jwks, { status: 206 }),
     "HTML": () =>
       new Response("<html>", { headers: { "content-type": "text/html" } }),
     "nothing": () => new Response(null, { status: 204 }),

@@ -129,6 +129,9 @@ Deno.test("A token signed by a key of a key set", TIMED, async (t) => {
     await using server = keyServer(() => Response.json(jwks));
     const verify = verifierFor(server);
     assertEquals(await verify(await ec.sign()), "reader-1");
+    // One that is too long to note causes none.
+    await refuses(verify, await stranger.sign({ kid: "k".repeat(10_000) }));
+    assertEquals(server.requests, 1);
     for (let i = 0; i < 10; i++) {
       await refuses(verify, await stranger.sign({ kid: "gone" }));
     }

@@ -15,16 +15,8 @@ export async function runWrk(
 ): Promise<Load> {
   const { success, stdout, stderr } = await new Deno.Command("wrk", {
     args: [
-      ...[
-        "-t",
-        "1",
-        "-c",
-        String(clients),
-        "-d",
-        `${seconds}s`,
-        "--timeout",
-        "30s",
-      ],
+      ...["-t", "1", "-c", String(clients)],
+      ...["-d", `${seconds}s`, "--timeout", "30s"],
       ...["-s", SCRIPT, origin, "--", method, path, client.key],
       ...[...numbers, seed].map(String),
       ...body ? [body] : [],

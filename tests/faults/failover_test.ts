@@ -7,15 +7,9 @@ import { eventually } from "../support/app/eventually.ts";
 import { send, SETTINGS } from "../support/app/harness.ts";
 import { startReplica } from "./cluster.ts";
 import { startLoad } from "./load.ts";
-import { FACTOR, isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { FACTOR, faultTest } from "./scene.ts";
 
-Deno.test({
-  ...TIMED,
-  name: "A failover",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene();
+faultTest("A failover", async (scene, t) => {
   const { app, cluster, observer, proxy } = scene;
   await using standby = await startReplica(cluster);
   const ofStandby = postgres(standby.url, { max: 1, fetch_types: false });
@@ -79,47 +73,45 @@ Deno.test({
   await replica.close(1);
 });
 
-Deno.test({
-  ...TIMED,
-  name: "A failover that loses changes expires the cursors",
-  ignore: !isPossible,
-}, async () => {
-  await using scene = await openScene();
-  const { app, cluster, observer, proxy } = scene;
-  await using standby = await startReplica(cluster);
-  const ofStandby = postgres(standby.url, { max: 1, fetch_types: false });
-  const org = await app.organization();
-  const { path } = await org.create();
-  const copy = new Copy(org, app);
-  await eventually([{ count: 1 }], async () => [
-    ...await ofStandby`select count(*)::int from products`,
-  ]);
-  await ofStandby`alter system set primary_conninfo = ''`;
-  await ofStandby`select pg_reload_conf()`;
-  await eventually([{ count: 0 }], async () => [
-    ...await observer`select count(*)::int from pg_stat_replication`,
-  ]);
-  for (let i = 0; i < 5; i++) await org.put(path, { title: `Lost ${i}` });
-  await copy.catchUp();
-  const { cursor } = copy;
+faultTest(
+  "A failover that loses changes expires the cursors",
+  async (scene) => {
+    const { app, cluster, observer, proxy } = scene;
+    await using standby = await startReplica(cluster);
+    const ofStandby = postgres(standby.url, { max: 1, fetch_types: false });
+    const org = await app.organization();
+    const { path } = await org.create();
+    const copy = new Copy(org, app);
+    await eventually([{ count: 1 }], async () => [
+      ...await ofStandby`select count(*)::int from products`,
+    ]);
+    await ofStandby`alter system set primary_conninfo = ''`;
+    await ofStandby`select pg_reload_conf()`;
+    await eventually([{ count: 0 }], async () => [
+      ...await observer`select count(*)::int from pg_stat_replication`,
+    ]);
+    for (let i = 0; i < 5; i++) await org.put(path, { title: `Lost ${i}` });
+    await copy.catchUp();
+    const { cursor } = copy;
 
-  proxy.target = standby.port;
-  await cluster.stop("immediate");
-  await ofStandby`select pg_promote()`;
-  // New transactions reuse the ids of the lost ones.
-  for (let i = 0; i < 20; i++) {
-    await eventually(
-      201,
-      async () => (await org.post("/api/products", { title: "Emma" })).status,
+    proxy.target = standby.port;
+    await cluster.stop("immediate");
+    await ofStandby`select pg_promote()`;
+    // New transactions reuse the ids of the lost ones.
+    for (let i = 0; i < 20; i++) {
+      await eventually(
+        201,
+        async () => (await org.post("/api/products", { title: "Emma" })).status,
+      );
+    }
+
+    const { status, body } = await org.get(
+      `/api/products/changes?after=${cursor}`,
     );
-  }
-
-  const { status, body } = await org.get(
-    `/api/products/changes?after=${cursor}`,
-  );
-  assertEquals([status, body.error?.code], [410, "CURSOR_EXPIRED"]);
-  const anew = new Copy(org, app);
-  await anew.catchUp();
-  await anew.assertComplete();
-  await ofStandby.end({ timeout: 1 });
-});
+    assertEquals([status, body.error?.code], [410, "CURSOR_EXPIRED"]);
+    const anew = new Copy(org, app);
+    await anew.catchUp();
+    await anew.assertComplete();
+    await ofStandby.end({ timeout: 1 });
+  },
+);

@@ -3,20 +3,14 @@ import { pause } from "../../db/connections/deadline.ts";
 import { sql, unprepared } from "../../db/connections/sql.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 
 const STORM_MS = 3_000 * FACTOR;
 
 /** The number of notes per flight, of which the first is not prepared. */
 const NOTES = 3;
 
-Deno.test({
-  ...TIMED,
-  name: "A pipeline",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene();
+faultTest("A pipeline", async (scene, t) => {
   const { app, observer, proxy } = scene;
   await observer`create table notes (flight int not null)`;
 
@@ -65,9 +59,9 @@ Deno.test({
         await eventually(1, async () => {
           await sql`select pg_stat_clear_snapshot()`;
           const { count } = await sql`
-          select pg_terminate_backend(pid) from pg_stat_activity
-          where application_name = 'catalogue' and wait_event_type = 'Lock'
-        `;
+            select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name = 'catalogue' and wait_event_type = 'Lock'
+          `;
           return count;
         });
         return { flying };

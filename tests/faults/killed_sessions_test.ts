@@ -6,17 +6,11 @@ import { ApiError } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 
 const STORM_MS = 6_000 * FACTOR;
 
-Deno.test({
-  ...TIMED,
-  name: "Killed sessions",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene();
+faultTest("Killed sessions", async (scene, t) => {
   const { app, observer } = scene;
   const database = () =>
     app.database.for({ deadline: performance.now() + DEADLINE_MS });

@@ -3,112 +3,107 @@ import { MAX_WAITING } from "../../db/connections/queue.ts";
 import { raw } from "../../db/connections/sql.ts";
 import { toApiError } from "../../middleware/respond.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
+import { DEADLINE_MS, faultTest } from "./scene.ts";
 import { script } from "../support/sql/script.ts";
-import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test(
-  { ...TIMED, name: "Locks and slow statements", ignore: !isPossible },
-  async (t) => {
-    await using scene = await openScene();
-    const { app, observer } = scene;
+faultTest("Locks and slow statements", async (scene, t) => {
+  const { app, observer } = scene;
 
-    await t.step("lose no write behind 2,000 waiting requests", async () => {
-      const org = await app.organization();
-      await org.create();
+  await t.step("lose no write behind 2,000 waiting requests", async () => {
+    const org = await app.organization();
+    await org.create();
 
-      const responses = await observer.begin(async (sql) => {
-        await sql`lock table products in access exclusive mode`;
-        const reads = Array.from(
-          { length: 1000 },
-          () => org.get("/api/products"),
-        );
-        const writes = Array.from(
-          { length: 1000 },
-          (_, n) => org.post("/api/products", { title: `waited ${n}` }),
-        );
-        return await Promise.all([...reads, ...writes]);
-      });
-      const after = await Promise.all(Array.from(
-        { length: 100 },
-        (_, n) => org.post("/api/products", { title: `after ${n}` }),
-      ));
+    const responses = await observer.begin(async (sql) => {
+      await sql`lock table products in access exclusive mode`;
+      const reads = Array.from(
+        { length: 1000 },
+        () => org.get("/api/products"),
+      );
+      const writes = Array.from(
+        { length: 1000 },
+        (_, n) => org.post("/api/products", { title: `waited ${n}` }),
+      );
+      return await Promise.all([...reads, ...writes]);
+    });
+    const after = await Promise.all(Array.from(
+      { length: 100 },
+      (_, n) => org.post("/api/products", { title: `after ${n}` }),
+    ));
 
-      for (const { status, headers, body } of responses) {
-        assertEquals([status, body.error?.code], [503, "SERVICE_UNAVAILABLE"]);
-        assertEquals(headers.get("retry-after"), "1");
-      }
-      for (const { status, text } of after) assertEquals(status, 201, text);
-      const stored = await observer`
+    for (const { status, headers, body } of responses) {
+      assertEquals([status, body.error?.code], [503, "SERVICE_UNAVAILABLE"]);
+      assertEquals(headers.get("retry-after"), "1");
+    }
+    for (const { status, text } of after) assertEquals(status, 201, text);
+    const stored = await observer`
       select title from products where organization_id = ${org.id}
     `;
+    assertEquals(
+      stored.map(({ title }) => title).sort(),
+      ["Emma", ...after.map(({ body }) => body.data.title)].sort(),
+    );
+    assertEquals((await org.get("/api/products")).body.meta.total, 101);
+    await scene.assertSound();
+  });
+
+  await t.step("refuse requests beyond the queue at once", async () => {
+    const org = await app.organization();
+    const { path } = await org.create();
+
+    await observer.begin(async (sql) => {
+      await sql`lock table products in access exclusive mode`;
+      const waiting = Array.from({ length: 1_200 }, () => org.get(path));
+      const { status, body } = await Promise.race(waiting);
+      assertEquals(status, 503);
       assertEquals(
-        stored.map(({ title }) => title).sort(),
-        ["Emma", ...after.map(({ body }) => body.data.title)].sort(),
+        body.error.message,
+        "Too many requests are waiting for the database",
       );
-      assertEquals((await org.get("/api/products")).body.meta.total, 101);
-      await scene.assertSound();
-    });
+      const { caller: ofCaller } = MAX_WAITING;
+      await eventually(
+        { used: 3, waiting: ofCaller },
+        () => app.database.load,
+      );
+      return waiting;
+    }).then((waiting) => Promise.all(waiting));
 
-    await t.step("refuse requests beyond the queue at once", async () => {
-      const org = await app.organization();
-      const { path } = await org.create();
+    assertEquals((await org.get(path)).status, 200);
+    await scene.assertSound();
+  });
 
-      await observer.begin(async (sql) => {
-        await sql`lock table products in access exclusive mode`;
-        const waiting = Array.from({ length: 1_200 }, () => org.get(path));
-        const { status, body } = await Promise.race(waiting);
-        assertEquals(status, 503);
-        assertEquals(
-          body.error.message,
-          "Too many requests are waiting for the database",
-        );
-        const { caller: ofCaller } = MAX_WAITING;
-        await eventually(
-          { used: 3, waiting: ofCaller },
-          () => app.database.load,
-        );
-        return waiting;
-      }).then((waiting) => Promise.all(waiting));
-
-      assertEquals((await org.get(path)).status, 200);
-      await scene.assertSound();
-    });
-
-    for (
-      const [name, state, wait] of [
-        ["a statement", "57014", "select pg_sleep(60)"],
-        ["a lock", "55P03", "lock table seasons"],
-      ] as const
-    ) {
-      await t.step(`time out ${name}, and keep the connection`, async () => {
-        const database = app.database.for({
-          deadline: performance.now() + 2 * DEADLINE_MS,
-        });
-        const sessions = () =>
-          observer`
+  for (
+    const [name, state, wait] of [
+      ["a statement", "57014", "select pg_sleep(60)"],
+      ["a lock", "55P03", "lock table seasons"],
+    ] as const
+  ) {
+    await t.step(`time out ${name}, and keep the connection`, async () => {
+      const database = app.database.for({
+        deadline: performance.now() + 2 * DEADLINE_MS,
+      });
+      const sessions = () =>
+        observer`
         select pid from pg_stat_activity where application_name = 'catalogue' order by pid
       `;
-        await script(database, (sql) => sql`select`);
-        const before = await sessions();
+      await script(database, (sql) => sql`select`);
+      const before = await sessions();
 
-        const error = await observer.begin(async (sql) => {
-          await sql`lock table seasons`;
-          return await assertRejects(() =>
-            database.transaction((tx) => tx.commit(raw(wait)))
-          );
-        });
-
-        assertEquals((error as { code?: string }).code, state);
-        const { status, headers } = toApiError(error);
-        assertEquals([status, headers], [503, { "retry-after": "1" }]);
-        assert(
-          (await script(database, (sql) => sql`select 1 as one`)).length === 1,
+      const error = await observer.begin(async (sql) => {
+        await sql`lock table seasons`;
+        return await assertRejects(() =>
+          database.transaction((tx) => tx.commit(raw(wait)))
         );
-        assertEquals([...await sessions()], [...before]);
-        await eventually({ used: 0, waiting: 0 }, () => app.database.load);
-        await scene.assertSound();
       });
-    }
-  },
-);
+
+      assertEquals((error as { code?: string }).code, state);
+      const { status, headers } = toApiError(error);
+      assertEquals([status, headers], [503, { "retry-after": "1" }]);
+      assert(
+        (await script(database, (sql) => sql`select 1 as one`)).length === 1,
+      );
+      assertEquals([...await sessions()], [...before]);
+      await eventually({ used: 0, waiting: 0 }, () => app.database.load);
+      await scene.assertSound();
+    });
+  }
+});

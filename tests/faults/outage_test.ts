@@ -6,160 +6,144 @@ import { launch } from "../support/app/process.ts";
 import { install } from "../../db/migrate.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 
-Deno.test(
-  { ...TIMED, name: "A database that stops", ignore: !isPossible },
-  async (t) => {
-    await using scene = await openScene();
-    const { app, cluster } = scene;
+faultTest("A database that stops", async (scene, t) => {
+  const { app, cluster } = scene;
 
-    await t.step("serves again after each restart", async () => {
-      const load = await startLoad(app);
+  await t.step("serves again after each restart", async () => {
+    const load = await startLoad(app);
 
-      for (let n = 0; n < 2 * FACTOR; n++) {
-        await pause(500);
-        await cluster.stop("immediate");
-        await cluster.start();
-      }
+    for (let n = 0; n < 2 * FACTOR; n++) {
       await pause(500);
-      await load.stop();
+      await cluster.stop("immediate");
+      await cluster.start();
+    }
+    await pause(500);
+    await load.stop();
 
-      assert(load.responses[201]! > 0);
-      await scene.assertSound(load);
-    });
+    assert(load.responses[201]! > 0);
+    await scene.assertSound(load);
+  });
 
-    await t.step("delays no request beyond its deadline", async () => {
-      const load = await startLoad(app, { clients: 25, pauseMs: 20 });
-      await pause(500);
+  await t.step("delays no request beyond its deadline", async () => {
+    const load = await startLoad(app, { clients: 25, pauseMs: 20 });
+    await pause(500);
+
+    await cluster.stop("fast");
+    await pause(3_000 * FACTOR);
+    const ready = await app.send("/health/ready");
+    await cluster.start();
+    const returned = performance.now();
+    await eventually(
+      200,
+      async () => (await app.send("/health/ready")).status,
+    );
+    const foundMs = performance.now() - returned;
+    await load.stop();
+
+    assertEquals([ready.status, ready.body.error.code], [
+      503,
+      "SERVICE_UNAVAILABLE",
+    ]);
+    assertEquals(ready.headers.get("retry-after"), "1");
+    assert(load.slowestMs < DEADLINE_MS + 2_000, `${load.slowestMs} ms`);
+    assert(foundMs < 2_000, `Found again after ${foundMs} ms`);
+    await scene.assertSound(load);
+  });
+
+  await t.step(
+    "delays none of many concurrent requests beyond its deadline",
+    async () => {
+      const org = await app.organization();
+      const { path } = await org.create();
 
       await cluster.stop("fast");
-      await pause(3_000 * FACTOR);
-      const ready = await app.send("/health/ready");
+      const asked = performance.now();
+      const replies = await Promise.all(
+        Array.from({ length: 4 }, () => org.get(path)),
+      );
+      const ms = performance.now() - asked;
       await cluster.start();
-      const returned = performance.now();
-      await eventually(
-        200,
-        async () => (await app.send("/health/ready")).status,
-      );
-      const foundMs = performance.now() - returned;
-      await load.stop();
 
-      assertEquals([ready.status, ready.body.error.code], [
-        503,
-        "SERVICE_UNAVAILABLE",
-      ]);
-      assertEquals(ready.headers.get("retry-after"), "1");
-      assert(load.slowestMs < DEADLINE_MS + 2_000, `${load.slowestMs} ms`);
-      assert(foundMs < 2_000, `Found again after ${foundMs} ms`);
-      await scene.assertSound(load);
-    });
+      assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
+      // Requests fail with the connection, without waiting for their deadline.
+      assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
+      await eventually(200, async () => (await org.get(path)).status);
+      await scene.assertSound();
+    },
+  );
+});
 
-    await t.step(
-      "delays none of many concurrent requests beyond its deadline",
-      async () => {
-        const org = await app.organization();
-        const { path } = await org.create();
+faultTest("A database that refuses the service", async (scene, t) => {
+  const { app, cluster, observer } = scene;
+  const org = await app.organization();
+  await observer`create role stranger login password 'stranger'`;
+  await observer`create role lonely login superuser password 'lonely' connection limit 0`;
+  await observer`alter role lonely nosuperuser`;
 
-        await cluster.stop("fast");
-        const asked = performance.now();
-        const replies = await Promise.all(
-          Array.from({ length: 4 }, () => org.get(path)),
-        );
-        const ms = performance.now() - asked;
-        await cluster.start();
-
-        assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
-        // Requests fail with the connection, without waiting for their deadline.
-        assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
-        await eventually(200, async () => (await org.get(path)).status);
-        await scene.assertSound();
-      },
-    );
-  },
-);
-
-Deno.test(
-  {
-    ...TIMED,
-    name: "A database that refuses the service",
-    ignore: !isPossible,
-  },
-  async (t) => {
-    await using scene = await openScene();
-    const { app, cluster, observer } = scene;
-    const org = await app.organization();
-    await observer`create role stranger login password 'stranger'`;
-    await observer`create role lonely login superuser password 'lonely' connection limit 0`;
-    await observer`alter role lonely nosuperuser`;
-
-    const refusals: [string, number, string, (url: URL) => void][] = [
-      ["its password", 500, "28P01", (url) => url.password = "wrong"],
-      [
-        "a database that is not there",
-        500,
-        "3D000",
-        (url) => url.pathname = "/gone",
-      ],
-      ["too many connections", 503, "53300", (url) => {
-        url.username = url.password = "lonely";
-      }],
-      ["its rights", 500, "42501", (url) => {
-        url.username = url.password = "stranger";
-      }],
-    ];
-    for (const [what, status, code, change] of refusals) {
-      await t.step(`for ${what}`, async () => {
-        const url = new URL(cluster.url);
-        change(url);
-        const database = await openDatabase({ ...SETTINGS, url: url.href });
-        app.logged.length = 0;
-
-        const response = await get(org, app.variant({ database }));
-
-        assertEquals(response.status, status);
-        assertEquals(response.body.error.details, []);
-        assertEquals(app.logged.length, 1);
-        assertEquals(
-          (app.logged[0]!.cause as { code?: string }).code,
-          code,
-        );
-        await database.close();
-        await scene.assertSound();
-      });
-    }
-
-    await t.step("is retried while it has too many connections", async () => {
-      const url = new URL(cluster.url);
+  const refusals: [string, number, string, (url: URL) => void][] = [
+    ["its password", 500, "28P01", (url) => url.password = "wrong"],
+    [
+      "a database that is not there",
+      500,
+      "3D000",
+      (url) => url.pathname = "/gone",
+    ],
+    ["too many connections", 503, "53300", (url) => {
       url.username = url.password = "lonely";
-      await using service = launch({ DATABASE_URL: url.href });
-
-      await service.until("/health/live");
-      await eventually(true, () => service.stdout.includes("53300"));
-    });
-
-    await t.step("is retried until it is migrated", async () => {
-      await observer`create database unmigrated`;
+    }],
+    ["its rights", 500, "42501", (url) => {
+      url.username = url.password = "stranger";
+    }],
+  ];
+  for (const [what, status, code, change] of refusals) {
+    await t.step(`for ${what}`, async () => {
       const url = new URL(cluster.url);
-      url.pathname = "/unmigrated";
-      await using service = launch({
-        DATABASE_URL: url.href,
-        MIGRATE_ON_START: "false",
-      });
-      await service.until("/health/live");
-      await eventually(
-        true,
-        () => service.stdout.includes("run deno task migrate"),
-      );
-
+      change(url);
       const database = await openDatabase({ ...SETTINGS, url: url.href });
-      await install(database.for({ deadline: performance.now() + 60_000 }));
+      app.logged.length = 0;
+
+      const response = await get(org, app.variant({ database }));
+
+      assertEquals(response.status, status);
+      assertEquals(response.body.error.details, []);
+      assertEquals(app.logged.length, 1);
+      assertEquals((app.logged[0]!.cause as { code?: string }).code, code);
       await database.close();
-      await service.until("/health/ready");
+      await scene.assertSound();
     });
-  },
-);
+  }
+
+  await t.step("is retried while it has too many connections", async () => {
+    const url = new URL(cluster.url);
+    url.username = url.password = "lonely";
+    await using service = launch({ DATABASE_URL: url.href });
+
+    await service.until("/health/live");
+    await eventually(true, () => service.stdout.includes("53300"));
+  });
+
+  await t.step("is retried until it is migrated", async () => {
+    await observer`create database unmigrated`;
+    const url = new URL(cluster.url);
+    url.pathname = "/unmigrated";
+    await using service = launch({
+      DATABASE_URL: url.href,
+      MIGRATE_ON_START: "false",
+    });
+    await service.until("/health/live");
+    await eventually(
+      true,
+      () => service.stdout.includes("run deno task migrate"),
+    );
+
+    const database = await openDatabase({ ...SETTINGS, url: url.href });
+    await install(database.for({ deadline: performance.now() + 60_000 }));
+    await database.close();
+    await service.until("/health/ready");
+  });
+});
 
 function get(
   { key }: Organization,

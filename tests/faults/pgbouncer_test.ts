@@ -9,16 +9,10 @@ import { startLoad } from "./load.ts";
 import { hasPgBouncer } from "./pgbouncer.ts";
 import { through } from "./proxy.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
+import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 import { script } from "../support/sql/script.ts";
-import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test({
-  ...TIMED,
-  name: "PgBouncer in transaction mode",
-  ignore: !isPossible || !hasPgBouncer(),
-}, async (t) => {
-  await using scene = await openScene({ behindPgBouncer: true });
+faultTest("PgBouncer in transaction mode", async (scene, t) => {
   const { app, cluster, observer, proxy } = scene;
   const pgbouncer = scene.pgbouncer!;
 
@@ -123,4 +117,4 @@ Deno.test({
       await scene.assertSound(load);
     });
   }
-});
+}, { behindPgBouncer: true, ignore: !hasPgBouncer() });

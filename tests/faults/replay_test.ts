@@ -1,128 +1,125 @@
 import { assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { through } from "./proxy.ts";
 import { restarts } from "./restarts.ts";
-import { isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { faultTest } from "./scene.ts";
 
-Deno.test(
-  {
-    ...TIMED,
-    name: "A service killed between COMMIT and response",
-    ignore: !isPossible,
-  },
-  async (t) => {
-    await using scene = await openScene();
-    const { cluster, observer, proxy } = scene;
-    await using service = restarts(scene);
+faultTest("A service killed between COMMIT and response", async (scene, t) => {
+  const { cluster, observer, proxy } = scene;
+  await using service = restarts(scene);
+  await service.start(through(cluster.url, proxy));
+  const org = await service.app.organization();
+  await org.get("/api/products");
+  // The first request's background write would be held instead of the tested one.
+  await eventually([{ uses: 1 }], async () => [
+    ...await observer`select count(*)::int as uses from api_key_uses`,
+  ]);
+
+  /** Sends the request, kills the service before the answer to this SQL, and sends the request again. */
+  async function cutOff(
+    request: () => Promise<Reply>,
+    sql: string,
+    isThere: () => Promise<void>,
+  ): Promise<Reply> {
+    proxy.holdAnswersTo = sql;
+    const unfinished = request().then(() => "done", () => "cut off");
+    await isThere();
+    await service.kill();
+    proxy.holdAnswersTo = undefined;
     await service.start(through(cluster.url, proxy));
-    const org = await service.app.organization();
-    await org.get("/api/products");
-    // The first request's background write would be held instead of the tested one.
-    await eventually([{ uses: 1 }], async () => [
-      ...await observer`select count(*)::int as uses from api_key_uses`,
-    ]);
+    const reply = await request();
+    assertEquals(await unfinished, "cut off");
+    return reply;
+  }
 
-    await t.step(
-      "created one product for one Idempotency-Key",
-      async () => {
-        const create = () =>
-          org.post("/api/products", { title: "Emma" }, {
-            "idempotency-key": "order-1",
-          });
-        const stored = async () => [
-          ...await observer`
+  await t.step(
+    "created one product for one Idempotency-Key",
+    async () => {
+      const create = () =>
+        org.post("/api/products", { title: "Emma" }, {
+          "idempotency-key": "order-1",
+        });
+      const stored = async () => [
+        ...await observer`
           select p.title, k.record_id is not null as remembered
           from products p
           left join idempotency_keys k on k.record_id = p.id
           where p.organization_id = ${org.id}
         `,
-        ];
+      ];
 
-        proxy.holdAnswersTo = "commit\0";
-        const unfinished = create().then(() => "done", () => "cut off");
-        await eventually([{ title: "Emma", remembered: true }], stored);
-        await service.kill();
-        proxy.holdAnswersTo = undefined;
-        await service.start(through(cluster.url, proxy));
-        const { status, headers, body } = await create();
+      const { status, headers, body } = await cutOff(
+        create,
+        "commit\0",
+        () => eventually([{ title: "Emma", remembered: true }], stored),
+      );
 
-        assertEquals(await unfinished, "cut off");
-        assertEquals(status, 201);
-        assertEquals(headers.get("idempotent-replayed"), "true");
-        assertEquals((await org.get(headers.get("location")!)).body, body);
-        assertEquals((await stored()).length, 1);
-        assertEquals((await org.get("/api/products")).body.meta.total, 1);
-        await scene.assertSound();
-      },
-    );
+      assertEquals(status, 201);
+      assertEquals(headers.get("idempotent-replayed"), "true");
+      assertEquals((await org.get(headers.get("location")!)).body, body);
+      assertEquals((await stored()).length, 1);
+      assertEquals((await org.get("/api/products")).body.meta.total, 1);
+      await scene.assertSound();
+    },
+  );
 
-    await t.step("has executed one batch once", async () => {
-      const batch = {
-        operations: [
-          { method: "create", body: { title: "Sanditon" } },
-          { method: "create", body: { title: "Sanditon", license_id: org.id } },
-          { method: "create", body: { title: "Sanditon" } },
-        ],
-      };
-      const write = () =>
-        org.post("/api/products/batch", batch, { "idempotency-key": "b-1" });
-      const stored = async () => [
-        ...await observer`
+  await t.step("has executed one batch once", async () => {
+    const batch = {
+      operations: [
+        { method: "create", body: { title: "Sanditon" } },
+        { method: "create", body: { title: "Sanditon", license_id: org.id } },
+        { method: "create", body: { title: "Sanditon" } },
+      ],
+    };
+    const write = () =>
+      org.post("/api/products/batch", batch, { "idempotency-key": "b-1" });
+    const stored = async () => [
+      ...await observer`
           select p.title, k.key is not null as remembered
           from products p
           left join idempotency_keys k
             on k.organization_id = p.organization_id and k.key = 'b-1'
           where p.organization_id = ${org.id} and p.title = 'Sanditon'
         `,
-      ];
-      const both = Array(2).fill({ title: "Sanditon", remembered: true });
+    ];
+    const both = Array(2).fill({ title: "Sanditon", remembered: true });
 
-      proxy.holdAnswersTo = "commit\0";
-      const unfinished = write().then(() => "done", () => "cut off");
-      await eventually(both, stored);
-      await service.kill();
-      proxy.holdAnswersTo = undefined;
-      await service.start(through(cluster.url, proxy));
-      const { headers, body } = await write();
+    const { headers, body } = await cutOff(
+      write,
+      "commit\0",
+      () => eventually(both, stored),
+    );
 
-      assertEquals(await unfinished, "cut off");
-      assertEquals(headers.get("idempotent-replayed"), "true");
-      assertEquals(
-        body.data.map(({ status }: { status: number }) => status),
-        [201, 400, 201],
-      );
-      assertEquals(await stored(), both);
-      await scene.assertSound();
-    });
+    assertEquals(headers.get("idempotent-replayed"), "true");
+    assertEquals(
+      body.data.map(({ status }: { status: number }) => status),
+      [201, 400, 201],
+    );
+    assertEquals(await stored(), both);
+    await scene.assertSound();
+  });
 
-    await t.step("has stored nothing of an interrupted batch", async () => {
-      const batch = {
-        operations: Array(20).fill({
-          method: "create",
-          body: { title: "Lost" },
-        }),
-      };
-      const write = () =>
-        org.post("/api/products/batch", batch, { "idempotency-key": "b-2" });
+  await t.step("has stored nothing of an interrupted batch", async () => {
+    const batch = {
+      operations: Array(20).fill({ method: "create", body: { title: "Lost" } }),
+    };
+    const write = () =>
+      org.post("/api/products/batch", batch, { "idempotency-key": "b-2" });
 
-      proxy.holdAnswersTo = "savepoint";
-      const unfinished = write().then(() => "done", () => "cut off");
-      await pause(300);
-      await service.kill();
-      proxy.holdAnswersTo = undefined;
-      await service.start(through(cluster.url, proxy));
-      const { headers, body } = await write();
+    const { headers, body } = await cutOff(
+      write,
+      "savepoint",
+      () => pause(300),
+    );
 
-      assertEquals(await unfinished, "cut off");
-      assertEquals(headers.get("idempotent-replayed"), null);
-      assertEquals(body.data.length, 20);
-      const [{ count }] = await observer<[{ count: number }]>`
+    assertEquals(headers.get("idempotent-replayed"), null);
+    assertEquals(body.data.length, 20);
+    const [{ count }] = await observer<[{ count: number }]>`
         select count(*)::int as count from products p where p.title = 'Lost'
       `;
-      assertEquals(count, 20);
-      await scene.assertSound();
-    });
-  },
-);
+    assertEquals(count, 20);
+    await scene.assertSound();
+  });
+});

@@ -1,15 +1,9 @@
 import { assert, assertMatch, assertStringIncludes } from "@std/assert";
 import { doctor } from "../../db/commands/doctor.ts";
 import { startFollower } from "./follower.ts";
-import { isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { faultTest } from "./scene.ts";
 
-Deno.test({
-  ...TIMED,
-  name: "deno task doctor with a replica",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene();
+faultTest("deno task doctor with a replica", async (scene, t) => {
   await using follower = await startFollower(scene);
 
   async function finding(DATABASE_REPLICA_URL: string): Promise<string> {

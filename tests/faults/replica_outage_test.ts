@@ -2,127 +2,118 @@ import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
 import { startFollower } from "./follower.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { DEADLINE_MS, faultTest } from "./scene.ts";
 
 const LIST = "/api/products";
 
-Deno.test(
-  { ...TIMED, name: "A replica that goes down", ignore: !isPossible },
-  async (t) => {
-    await using scene = await openScene();
-    await using follower = await startFollower(scene);
-    const org = await follower.organization();
-    const { id, path } = await org.create();
-    const reader = await org.issueKey("read");
+faultTest("A replica that goes down", async (scene, t) => {
+  await using follower = await startFollower(scene);
+  const org = await follower.organization();
+  const { id, path } = await org.create();
+  const reader = await org.issueKey("read");
+  await follower.caughtUp();
+
+  /** Reads until the condition holds, and expects each response in time. */
+  async function readUntil(isOver: () => boolean): Promise<void> {
+    const end = performance.now() + 15_000;
+    while (!isOver()) {
+      const asked = performance.now();
+      assert(asked < end, "It comes to an end");
+      const replies = await Promise.all(
+        [path, LIST, path].map((path) => follower.get(reader, path)),
+      );
+      const ms = performance.now() - asked;
+      assertEquals(replies.map(({ status }) => status), [200, 200, 200]);
+      assert(ms < DEADLINE_MS, `${ms} ms`);
+      await pause(20);
+    }
+  }
+
+  /** Whether the replica serves reads: while paused, it does not have the change. */
+  async function isUsed(): Promise<boolean> {
     await follower.caughtUp();
+    await follower.pause();
+    await follower.retitle(id, "Sanditon");
+    const { body } = await follower.get(reader, path);
+    await follower.resume();
+    await follower.retitle(id, "Emma");
+    return body.data.title === "Emma";
+  }
 
-    /** Reads until the condition holds, and expects each response in time. */
-    async function readUntil(isOver: () => boolean): Promise<void> {
-      const end = performance.now() + 15_000;
-      while (!isOver()) {
-        const asked = performance.now();
-        assert(asked < end, "It comes to an end");
-        const replies = await Promise.all(
-          [path, LIST, path].map((path) => follower.get(reader, path)),
-        );
-        const ms = performance.now() - asked;
-        assertEquals(replies.map(({ status }) => status), [200, 200, 200]);
-        assert(ms < DEADLINE_MS, `${ms} ms`);
-        await pause(20);
-      }
-    }
-
-    /** Whether the replica serves reads: while paused, it does not have the change. */
-    async function isUsed(): Promise<boolean> {
-      await follower.caughtUp();
-      await follower.pause();
-      await follower.retitle(id, "Sanditon");
-      const { body } = await follower.get(reader, path);
-      await follower.resume();
-      await follower.retitle(id, "Emma");
-      return body.data.title === "Emma";
-    }
-
-    const { cluster, proxy, changes } = follower;
-    const faults: [string, () => unknown, () => unknown][] = [
-      ["stopped", () => cluster.stop("fast"), cluster.start],
-      ["killed", () => cluster.stop("immediate"), cluster.start],
-      ["silent from the first byte", () => {
-        proxy.behaviour = "hold";
-        proxy.cut();
-      }, () => proxy.behaviour = "forward"],
-      ["hanging up at start-up", () => {
-        proxy.behaviour = "hang up";
-        proxy.cut();
-      }, () => proxy.behaviour = "forward"],
-    ];
-    for (const [how, begin, end] of faults) {
-      await t.step(`${how}, is replaced by the primary`, async () => {
-        await eventually(true, isUsed);
-        changes.length = 0;
-
-        const reading = readUntil(() => changes.length > 0);
-        await begin();
-        await reading;
-        await end();
-        await readUntil(() => changes.length > 1);
-
-        assertEquals(changes, [true, false]);
-        await eventually(true, isUsed);
-        await scene.assertSound();
-      });
-    }
-
-    await t.step("with dead connections is reconnected", async () => {
+  const { cluster, proxy, changes } = follower;
+  const faults: [string, () => unknown, () => unknown][] = [
+    ["stopped", () => cluster.stop("fast"), cluster.start],
+    ["killed", () => cluster.stop("immediate"), cluster.start],
+    ["silent from the first byte", () => {
+      proxy.behaviour = "hold";
+      proxy.cut();
+    }, () => proxy.behaviour = "forward"],
+    ["hanging up at start-up", () => {
+      proxy.behaviour = "hang up";
+      proxy.cut();
+    }, () => proxy.behaviour = "forward"],
+  ];
+  for (const [how, begin, end] of faults) {
+    await t.step(`${how}, is replaced by the primary`, async () => {
       await eventually(true, isUsed);
-      const over = performance.now() + DEADLINE_MS;
+      changes.length = 0;
 
-      const reading = readUntil(() => performance.now() > over);
-      proxy.silence();
+      const reading = readUntil(() => changes.length > 0);
+      await begin();
       await reading;
+      await end();
+      await readUntil(() => changes.length > 1);
 
+      assertEquals(changes, [true, false]);
       await eventually(true, isUsed);
       await scene.assertSound();
     });
-  },
-);
+  }
 
-Deno.test(
-  { ...TIMED, name: "A replica without its primary", ignore: !isPossible },
-  async (t) => {
-    await using scene = await openScene();
-    await using follower = await startFollower(scene);
-    const org = await follower.organization();
-    const { path } = await org.create();
-    const reader = await org.issueKey("read");
-    await follower.caughtUp();
-    for (const key of [org.key, reader]) await follower.get(key, path);
+  await t.step("with dead connections is reconnected", async () => {
+    await eventually(true, isUsed);
+    const over = performance.now() + DEADLINE_MS;
 
-    await t.step("serves read-only callers", async () => {
-      await scene.cluster.stop("fast");
+    const reading = readUntil(() => performance.now() > over);
+    proxy.silence();
+    await reading;
 
-      const replies = [
-        await follower.get(reader, path),
-        await follower.get(reader, LIST),
-        await follower.get(org.key, path),
-      ];
+    await eventually(true, isUsed);
+    await scene.assertSound();
+  });
+});
 
-      assertEquals(replies.map(({ status }) => status), [200, 200, 503]);
-    });
+faultTest("A replica without its primary", async (scene, t) => {
+  await using follower = await startFollower(scene);
+  const org = await follower.organization();
+  const { path } = await org.create();
+  const reader = await org.issueKey("read");
+  await follower.caughtUp();
+  for (const key of [org.key, reader]) await follower.get(key, path);
 
-    await t.step("serves all callers after its promotion", async () => {
-      await scene.cluster.start();
-      await follower.observer`select pg_promote()`;
+  await t.step("serves read-only callers", async () => {
+    await scene.cluster.stop("fast");
 
-      const written = await org.put(path, { title: "Persuasion" });
-      const replies = [await org.get(path), await follower.get(reader, path)];
+    const replies = [
+      await follower.get(reader, path),
+      await follower.get(reader, LIST),
+      await follower.get(org.key, path),
+    ];
 
-      assertEquals(written.status, 200);
-      assertEquals(replies.map(({ body }) => body.data.title), [
-        "Persuasion",
-        "Emma",
-      ]);
-    });
-  },
-);
+    assertEquals(replies.map(({ status }) => status), [200, 200, 503]);
+  });
+
+  await t.step("serves all callers after its promotion", async () => {
+    await scene.cluster.start();
+    await follower.observer`select pg_promote()`;
+
+    const written = await org.put(path, { title: "Persuasion" });
+    const replies = [await org.get(path), await follower.get(reader, path)];
+
+    assertEquals(written.status, 200);
+    assertEquals(replies.map(({ body }) => body.data.title), [
+      "Persuasion",
+      "Emma",
+    ]);
+  });
+});

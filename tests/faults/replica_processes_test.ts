@@ -1,15 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { startService } from "../processes/service.ts";
 import { startFollower } from "./follower.ts";
-import { isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { faultTest } from "./scene.ts";
 
-Deno.test({
-  ...TIMED,
-  name: "Two processes with a replica",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene();
+faultTest("Two processes with a replica", async (scene, t) => {
   await using follower = await startFollower(scene);
   const urls = [scene.cluster.url, follower.cluster.url] as const;
   await using first = await startService(...urls);

@@ -1,20 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { organization, sql, type Statement } from "../../db/connections/sql.ts";
 import type { Queries } from "../../db/database.ts";
-import { inTime, TIMED } from "../support/app/deadline.ts";
+import { inTime } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import type { Organization } from "../support/app/harness.ts";
 import { type Follower, startFollower } from "./follower.ts";
-import { DEADLINE_MS, isPossible, openScene } from "./scene.ts";
+import { DEADLINE_MS, faultTest } from "./scene.ts";
 
 const LIST = "/api/products";
 
-Deno.test({
-  ...TIMED,
-  name: "A replica",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene();
+faultTest("A replica", async (scene, t) => {
   await using follower = await startFollower(scene);
 
   await t.step("shows writers their own writes", async (t) => {
@@ -121,9 +116,9 @@ Deno.test({
         const [row] = await follower.replica
           .for({ deadline: deadline(), caller, primary: operations })
           .lookUp(sql<{ title: string }>`
-          select p.title from products p
-          where p.organization_id = ${organization} and p.id = ${id}
-        `);
+            select p.title from products p
+            where p.organization_id = ${organization} and p.id = ${id}
+          `);
         return row!.title;
       };
       const read = Promise.withResolvers<void>();
@@ -223,9 +218,9 @@ Deno.test({
 
       const reading = follower.replica.for({ deadline, caller, primary }).scan(
         sql<{ title: string }>`
-        select p.title, pg_sleep(1)::text from products p
-        where p.organization_id = ${organization} and p.id = ${id}
-      `,
+          select p.title, pg_sleep(1)::text from products p
+          where p.organization_id = ${organization} and p.id = ${id}
+        `,
       );
       await eventually([{ reading: 1 }], async () => [
         ...await follower.observer`

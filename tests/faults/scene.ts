@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
+import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, openApp, SETTINGS } from "../support/app/harness.ts";
 import { binaries, type Cluster, startCluster } from "./cluster.ts";
@@ -16,6 +17,18 @@ export const FACTOR = Number(Deno.env.get("TEST_FAULTS_FACTOR") ?? 1);
 
 /** The maximum duration of a request. */
 export const DEADLINE_MS = 4_000;
+
+/** Adds a test with a scene of its own, where one is possible. */
+export function faultTest(
+  name: string,
+  test: (scene: Scene, t: Deno.TestContext) => Promise<void>,
+  { ignore = false, ...options }: Options & { ignore?: boolean } = {},
+): void {
+  Deno.test(name, { ...TIMED, ignore: !isPossible || ignore }, async (t) => {
+    await using scene = await openScene(options);
+    await test(scene, t);
+  });
+}
 
 /** The service with a private PostgreSQL, through a proxy that can fail. */
 export interface Scene extends AsyncDisposable {
@@ -34,12 +47,16 @@ export interface Scene extends AsyncDisposable {
   assertSound(load?: Load): Promise<void>;
 }
 
-/**
- * Starts all parts anew. `poolSize` is the number of the service's connections,
- * which lead to PgBouncer if `behindPgBouncer`, else to the server.
- */
+interface Options {
+  /** The number of the service's connections. */
+  poolSize?: number;
+  /** Whether they lead to PgBouncer, not to the server. */
+  behindPgBouncer?: boolean;
+}
+
+/** Starts all parts anew. */
 export async function openScene(
-  { poolSize = 4, behindPgBouncer = false } = {},
+  { poolSize = 4, behindPgBouncer = false }: Options = {},
 ): Promise<Scene> {
   const uncaught: unknown[] = [];
   const events = ["error", "unhandledrejection"] as const;

@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { faultTest } from "./scene.ts";
 
 /** Schema changes of a later release while this one runs. */
 const CHANGES = [
@@ -22,12 +21,7 @@ const CHANGES_OF_READS = [
   "alter table api_keys alter column scope type varchar(30)",
 ];
 
-Deno.test({
-  ...TIMED,
-  name: "A schema that changes",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene();
+faultTest("A schema that changes", async (scene, t) => {
   const { app, observer } = scene;
 
   await t.step("fails no request under load", async () => {

@@ -1,20 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, FACTOR, isPossible, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
 
 const POOL_SIZE = 4;
 
 /** A slot opens at most four connections per second. */
 const MOST_PER_SECOND = 4 * POOL_SIZE;
 
-Deno.test({
-  ...TIMED,
-  name: "A network that fails",
-  ignore: !isPossible,
-}, async (t) => {
-  await using scene = await openScene({ poolSize: POOL_SIZE });
+faultTest("A network that fails", async (scene, t) => {
   const { app, proxy } = scene;
 
   const faults: [string, () => void][] = [
@@ -62,4 +56,4 @@ Deno.test({
     assertEquals(piecemeal.body.data, product);
     await scene.assertSound();
   });
-});
+}, { poolSize: POOL_SIZE });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { buildProduct, storedProduct } from "../../db/products/documents.ts";
+import { selectBuilt, selectStored } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
@@ -80,8 +80,8 @@ async function assertStored({ app, sides }: Scene): Promise<void> {
   const { client } = sides[0]!;
   for (const id of await idsOf({ app, sides } as Scene)) {
     const operations = operationsOf(app, client);
-    const [stored] = await operations.lookUp(storedProduct(id));
-    const [built] = await operations.lookUp(buildProduct(id));
+    const [stored] = await operations.lookUp(selectStored(id));
+    const [built] = await operations.lookUp(selectBuilt(id));
     if (stored!.product) assertEquals(stored!.product, built!.product);
   }
 }

@@ -4,7 +4,7 @@ import { element } from "../../schema/onix/xml/element.ts";
 import { mend } from "../../schema/onix/xml/mend.ts";
 import { indented } from "../../schema/onix/xml/write.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
-import { least } from "./records.ts";
+import { least, xml } from "./records.ts";
 import {
   bookOf,
   fromStored,
@@ -77,13 +77,11 @@ const contributor = (content: string) =>
 const NAME = "x".repeat(100);
 
 /** What a record has much of: the part that is repeated, and the record of all of it. */
+// deno-fmt-ignore
 const RECORDS: Record<string, [Part, (filling: string) => string]> = {
   "empty tags in a text": ["<b></b>", text],
   "tags in a text": ["<b><i>a</i>&amp;</b><br/>", text],
-  "nested tags in a text": [
-    `${"<b>".repeat(50)}a${"</b>".repeat(50)}`,
-    text,
-  ],
+  "nested tags in a text": [`${"<b>".repeat(50)}a${"</b>".repeat(50)}`, text],
   "attributes in a text": ['<p class="a">x</p>', text],
   "entities": ["&amp;", text],
   "escaped tags": ["&lt;b&gt;", text],
@@ -99,50 +97,21 @@ const RECORDS: Record<string, [Part, (filling: string) => string]> = {
   "a long title": ["a", (title) => least("1", { title })],
   "a long reference": ["a", least],
   "unknown elements": [(i) => `<x${i}>1</x${i}>`, detail],
-  "unknown elements in long names": [
-    (i) => `<x${i}>1</x${i}>`,
-    (all) => detail(`<${NAME}>`.repeat(50) + all + `</${NAME}>`.repeat(50)),
-  ],
+  "unknown elements in long names": [(i) => `<x${i}>1</x${i}>`, (all) => detail(`<${NAME}>`.repeat(50) + all + `</${NAME}>`.repeat(50))],
   "zeros of a price": ["0", (zeros) => price(`${zeros}1`)],
   "zeros after a point": ["0", (zeros) => price(`1.${zeros}1`)],
   "zeros that are no price": ["0", (zeros) => price(`${zeros}x`)],
   "points of a price": ["1.", price],
-  "digits of pages": [
-    "0",
-    (zeros) =>
-      detail(
-        `<Extent><ExtentType>00</ExtentType><ExtentValue>${zeros}9</ExtentValue><ExtentUnit>03</ExtentUnit></Extent>`,
-      ),
-  ],
-  "digits of a date": [
-    "1",
-    (date) =>
-      publishing(
-        `<PublishingDate><PublishingDateRole>01</PublishingDateRole><Date>${date}</Date></PublishingDate>`,
-      ),
-  ],
-  "roles": [
-    "<ContributorRole>A01</ContributorRole>",
-    (roles) => detail(contributor(`${roles}<PersonName>P</PersonName>`)),
-  ],
+  "digits of pages": ["0", (zeros) => detail(xml(`Extent(ExtentType=00 ExtentValue=${zeros}9 ExtentUnit=03)`))],
+  "digits of a date": ["1", (date) => publishing(xml(`PublishingDate(PublishingDateRole=01 Date=${date})`))],
+  "roles": ["<ContributorRole>A01</ContributorRole>", (roles) => detail(contributor(`${roles}<PersonName>P</PersonName>`))],
   "different roles": [
     (i) =>
       `<ContributorRole>A${String(i % 40).padStart(2, "0")}</ContributorRole>`,
     (roles) => detail(contributor(`${roles}<PersonName>P</PersonName>`)),
   ],
-  "contributors of one name": [
-    contributor(
-      "<ContributorRole>A01</ContributorRole><PersonName>P</PersonName>",
-    ),
-    detail,
-  ],
-  "contributors": [
-    (i) =>
-      contributor(
-        `<ContributorRole>A01</ContributorRole><PersonName>P${i}</PersonName>`,
-      ),
-    detail,
-  ],
+  "contributors of one name": [contributor("<ContributorRole>A01</ContributorRole><PersonName>P</PersonName>"), detail],
+  "contributors": [(i) => contributor(`<ContributorRole>A01</ContributorRole><PersonName>P${i}</PersonName>`), detail],
   "names of a contributor": [
     "<AlternativeName><NameType>01</NameType><PersonName>P</PersonName></AlternativeName>",
     (names) =>
@@ -153,71 +122,25 @@ const RECORDS: Record<string, [Part, (filling: string) => string]> = {
       ),
   ],
   "edition types": ["<EditionType>ILL</EditionType>", detail],
-  "elements out of order": [
-    (i) => i % 2 ? "<EditionStatement>e</EditionStatement>" : "<NoEdition/>",
-    detail,
-  ],
-  "titles": [
-    (i) =>
-      `<TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>01</TitleElementLevel><TitleText>t${i}</TitleText></TitleElement></TitleDetail>`,
-    detail,
-  ],
-  "collections": [
-    (i) =>
-      `<Collection><CollectionType>10</CollectionType><TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>02</TitleElementLevel><TitleText>t${i}</TitleText></TitleElement></TitleDetail></Collection>`,
-    detail,
-  ],
-  "subjects": [
-    (i) =>
-      `<Subject><SubjectSchemeIdentifier>20</SubjectSchemeIdentifier><SubjectHeadingText>s${i}</SubjectHeadingText></Subject>`,
-    detail,
-  ],
-  "faulty languages": [
-    (i) =>
-      `<Language><LanguageRole>01</LanguageRole><LanguageCode>x${i}</LanguageCode></Language>`,
-    detail,
-  ],
-  "measures of one type": [
-    (i) =>
-      `<Measure><MeasureType>01</MeasureType><Measurement>${
-        i + 1
-      }</Measurement><MeasureUnitCode>mm</MeasureUnitCode></Measure>`,
-    detail,
-  ],
-  "countries": [
-    "GB ",
-    (countries) =>
-      publishing(
-        `<SalesRights><SalesRightsType>01</SalesRightsType><Territory><CountriesIncluded>${countries}</CountriesIncluded></Territory></SalesRights>`,
-      ),
-  ],
-  "sales rights": [
-    "<SalesRights><SalesRightsType>01</SalesRightsType><Territory><CountriesIncluded>GB</CountriesIncluded></Territory></SalesRights>",
-    publishing,
-  ],
-  "prices": [
-    (i) =>
-      `<Price><PriceType>02</PriceType><PriceAmount>${
-        i + 1
-      }.5</PriceAmount><CurrencyCode>GBP</CurrencyCode></Price>`,
-    supply,
-  ],
-  "prices of one amount": [
-    "<Price><PriceType>02</PriceType><PriceAmount>1</PriceAmount><CurrencyCode>GBP</CurrencyCode></Price>",
-    supply,
-  ],
+  "elements out of order": [(i) => i % 2 ? "<EditionStatement>e</EditionStatement>" : "<NoEdition/>", detail],
+  "titles": [(i) => xml(`TitleDetail(TitleType=01 TitleElement(TitleElementLevel=01 TitleText=t${i}))`), detail],
+  "collections": [(i) => xml(`Collection(CollectionType=10 TitleDetail(TitleType=01 TitleElement(TitleElementLevel=02 TitleText=t${i})))`), detail],
+  "subjects": [(i) => xml(`Subject(SubjectSchemeIdentifier=20 SubjectHeadingText=s${i})`), detail],
+  "faulty languages": [(i) => `<Language><LanguageRole>01</LanguageRole><LanguageCode>x${i}</LanguageCode></Language>`, detail],
+  "measures of one type": [(i) => xml(`Measure(MeasureType=01 Measurement=${i + 1} MeasureUnitCode=mm)`), detail],
+  "countries": ["GB ", (countries) => publishing(xml(`SalesRights(SalesRightsType=01 Territory(CountriesIncluded=${countries}))`))],
+  "sales rights": [xml("SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB))"), publishing],
+  "prices": [(i) => xml(`Price(PriceType=02 PriceAmount=${i + 1}.5 CurrencyCode=GBP)`), supply],
+  "prices of one amount": [xml("Price(PriceType=02 PriceAmount=1 CurrencyCode=GBP)"), supply],
   "supplies": [
     (i) =>
-      `<ProductSupply><SupplyDetail><Supplier><SupplierRole>01</SupplierRole><SupplierName>s${i}</SupplierName></Supplier><ProductAvailability>20</ProductAvailability></SupplyDetail></ProductSupply>`,
+      xml(`ProductSupply(SupplyDetail(Supplier(SupplierRole=01 SupplierName=s${i}) ProductAvailability=20))`),
     (supplies) => least("1", { rest: supplies }),
   ],
-  "texts": [
-    "<TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>t</Text></TextContent>",
-    collateral,
-  ],
+  "texts": [xml("TextContent(TextType=03 ContentAudience=00 Text=t)"), collateral],
   "links": [
     (i) =>
-      `<SupportingResource><ResourceContentType>01</ResourceContentType><ContentAudience>00</ContentAudience><ResourceMode>03</ResourceMode><ResourceVersion><ResourceForm>02</ResourceForm><ResourceLink>https://a.example/${i}</ResourceLink></ResourceVersion></SupportingResource>`,
+      xml(`SupportingResource(ResourceContentType=01 ContentAudience=00 ResourceMode=03 ResourceVersion(ResourceForm=02 ResourceLink=https://a.example/${i}))`),
     collateral,
   ],
 };

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type App, openApp } from "../support/app/harness.ts";
-import { onixClient } from "../support/client/onix.ts";
+import { onixTestsOf } from "../support/client/onix.ts";
 import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
 
 /** A message that was sent at a time by a sender. */
@@ -11,15 +10,6 @@ function sent(at: string, sender: string, ...records: string[]): string {
       /<SenderName>Harbour Press(?=<\/SenderName><\/Sender>)/,
       `<SenderName>${sender}`,
     );
-}
-
-async function scene(app: App) {
-  const org = await app.organization();
-  const onix = onixClient(app, org);
-  // deno-lint-ignore no-explicit-any
-  const product = async (id: string): Promise<any> =>
-    (await org.get(`/api/products/${id}`)).body.data;
-  return { org, onix, product };
 }
 
 // deno-lint-ignore no-explicit-any
@@ -35,232 +25,195 @@ const CONFLICT = {
   overwrite: [],
 };
 
-Deno.test("Edits stay when the next file comes", async (t) => {
-  await using app = await openApp();
+const it = onixTestsOf("Edits stay when the next file comes");
 
-  await t.step("what the sender has left alone stays", async () => {
-    const { org, onix, product } = await scene(app);
-    const { outcomes: [{ id }] } = await onix.report(message(record()));
-    await org.put(`/api/products/${id}`, { page_count: 500 });
+it("what the sender has left alone stays", async ({ org, onix, product }) => {
+  const { outcomes: [{ id }] } = await onix.report(message(record()));
+  await org.put(`/api/products/${id}`, { page_count: 500 });
 
-    const same = await onix.report(message(record()));
-    const other = await onix.report(message(record({ title: "Emma II" })));
+  const same = await onix.report(message(record()));
+  const other = await onix.report(message(record({ title: "Emma II" })));
 
-    assertEquals([same.unchanged, other.updated], [1, 1]);
-    assertEquals(codes(other.outcomes[0]), []);
-    const { page_count, title } = await product(id);
-    assertEquals([page_count, title], [500, "Emma II"]);
-    const xml = await onix.xml(`/${id}`);
-    assert(xml.includes("<ExtentValue>500<"), xml);
-    assertEquals(
-      (await onix.report(message(record({ title: "Emma II" })))).unchanged,
-      1,
-    );
-  });
+  assertEquals([same.unchanged, other.updated], [1, 1]);
+  assertEquals(codes(other.outcomes[0]), []);
+  const { page_count, title } = await product(id);
+  assertEquals([page_count, title], [500, "Emma II"]);
+  const xml = await onix.xml(`/${id}`);
+  assert(xml.includes("<ExtentValue>500<"), xml);
+  assertEquals(
+    (await onix.report(message(record({ title: "Emma II" })))).unchanged,
+    1,
+  );
+});
 
-  for (const edits of ["keep", "protect", "overwrite"] as const) {
-    await t.step(`what both have changed, with edits=${edits}`, async () => {
-      const { org, onix, product } = await scene(app);
-      const { outcomes: [{ id }] } = await onix.report(message(record()));
-      await org.put(`/api/products/${id}`, { page_count: 500 });
-      const next = message(record({ pages: 480, title: "Emma II" }));
+it("an entry's field outlives a change of another", async ({ org, onix, product }) => {
+  const { outcomes: [{ id }] } = await onix.report(message(record()));
+  const path = `/api/products/${id}/territories`;
+  const { body: { data } } = await org.get(path);
+  const [territory] = data;
+  territory.supply_details[0].prices[0].price_amount = 9.99;
+  const put = await org.put(path, data);
+  assertEquals(put.status, 200, put.text);
 
-      const dry = await onix.report(next, `?edits=${edits}&dry_run=true`);
-      const report = await onix.report(next, `?edits=${edits}`);
+  const report = await onix.report(message(record({ availability: "40" })));
 
-      const [{ messages }] = report.outcomes;
-      assertEquals(dry.outcomes[0].messages, messages);
-      assertEquals(codes(report.outcomes[0]), CONFLICT[edits]);
-      if (messages[0]) {
-        assert(
-          /480/.test(messages[0].message) && /500/.test(messages[0].message),
-        );
-      }
-      assertEquals(
-        (await product(id)).page_count,
-        edits === "protect" ? 500 : 480,
-      );
-      const xml = await onix.xml(`/${id}`);
-      assert(xml.includes(`<ExtentValue>${edits === "protect" ? 500 : 480}<`));
-    });
-  }
+  assertEquals(report.updated, 1);
+  const { product_territories: [{ supply_details: [supply] }] } = await product(
+    id,
+  );
+  assertEquals(supply.prices[0].price_amount, 9.99);
+  assertEquals(supply.product_availability, "40");
+  assertEquals(supply.id, territory.supply_details[0].id);
+  assertEquals(supply.prices[0].id, territory.supply_details[0].prices[0].id);
+  const xml = await onix.xml(`/${id}`);
+  assert(xml.includes("<PriceAmount>9.99<"), xml);
+});
 
-  await t.step("an entry's field outlives a change of another", async () => {
-    const { org, onix, product } = await scene(app);
-    const { outcomes: [{ id }] } = await onix.report(message(record()));
-    const path = `/api/products/${id}/territories`;
-    const { body: { data } } = await org.get(path);
-    const [territory] = data;
-    territory.supply_details[0].prices[0].price_amount = 9.99;
-    const put = await org.put(path, data);
-    assertEquals(put.status, 200, put.text);
+it("a renamed contributor is not doubled", async ({ org, onix, product }) => {
+  const text = (title: string) =>
+    message(record({ title, contributors: ["Ann Old"] }));
+  const { outcomes: [{ id }] } = await onix.report(text("One"));
+  const { contributors: [{ contributor_id }] } = await product(id);
+  await org.put(`/api/contributors/${contributor_id}`, { name: "Ann New" });
 
-    const report = await onix.report(message(record({ availability: "40" })));
+  await onix.report(text("Two"));
 
-    assertEquals(report.updated, 1);
-    const { product_territories: [{ supply_details: [supply] }] } =
-      await product(id);
-    assertEquals(supply.prices[0].price_amount, 9.99);
-    assertEquals(supply.product_availability, "40");
-    assertEquals(supply.id, territory.supply_details[0].id);
-    assertEquals(supply.prices[0].id, territory.supply_details[0].prices[0].id);
-    const xml = await onix.xml(`/${id}`);
-    assert(xml.includes("<PriceAmount>9.99<"), xml);
-  });
+  assertEquals(
+    (await product(id)).contributors[0].contributor_name,
+    "Ann New",
+  );
+  const { body } = await org.get("/api/contributors?search=Ann");
+  assertEquals(body.data.length, 1);
+});
 
-  await t.step("a renamed contributor is not doubled", async () => {
-    const { org, onix, product } = await scene(app);
-    const text = (title: string) =>
-      message(record({ title, contributors: ["Ann Old"] }));
-    const { outcomes: [{ id }] } = await onix.report(text("One"));
-    const { contributors: [{ contributor_id }] } = await product(id);
-    await org.put(`/api/contributors/${contributor_id}`, { name: "Ann New" });
+it("a message older than the last of its sender is skipped", async ({ onix, product }) => {
+  const { outcomes: [{ id }] } = await onix.report(
+    sent("20261120T1200Z", "A", record({ title: "New" })),
+  );
+  const older = (at: string, sender: string, title: string, query = "") =>
+    onix.report(sent(at, sender, record({ title })), query);
 
-    await onix.report(text("Two"));
+  const stale = await older("20261120T1259+0100", "A", "Old");
+  assertEquals(stale.unchanged, 1);
+  assertEquals(codes(stale.outcomes[0]), ["stale"]);
+  assertEquals((await older("20261119", "A", "Old")).unchanged, 1);
+  assertEquals(
+    (await older("2026-11-20T11:59:59", "A", "Old")).unchanged,
+    1,
+  );
+  assertEquals((await product(id)).title, "New");
+  // A day is its end, another sender is another, and what cannot be read guards nothing.
+  assertEquals((await older("20261120", "A", "Day")).updated, 1);
+  assertEquals((await older("20261119", "B", "Other")).updated, 1);
+  assertEquals((await older("yesterday", "A", "Unreadable")).updated, 1);
+  assertEquals((await older("20261120T1300Z", "A", "Old")).unchanged, 1);
+  assertEquals(
+    (await older("20261119", "A", "Applied", "?stale=apply")).updated,
+    1,
+  );
+});
 
-    assertEquals(
-      (await product(id)).contributors[0].contributor_name,
-      "Ann New",
-    );
-    const { body } = await org.get("/api/contributors?search=Ann");
-    assertEquals(body.data.length, 1);
-  });
+it("a record that comes again later keeps its time", async ({ onix }) => {
+  await onix.report(sent("20261101", "A", record({ title: "A" })));
+  await onix.report(sent("20261103", "A", record({ title: "A" })));
 
-  await t.step(
-    "a message older than the last of its sender is skipped",
-    async () => {
-      const { onix, product } = await scene(app);
-      const { outcomes: [{ id }] } = await onix.report(
-        sent("20261120T1200Z", "A", record({ title: "New" })),
-      );
-      const older = (at: string, sender: string, title: string, query = "") =>
-        onix.report(sent(at, sender, record({ title })), query);
-
-      const stale = await older("20261120T1259+0100", "A", "Old");
-      assertEquals(stale.unchanged, 1);
-      assertEquals(codes(stale.outcomes[0]), ["stale"]);
-      assertEquals((await older("20261119", "A", "Old")).unchanged, 1);
-      assertEquals(
-        (await older("2026-11-20T11:59:59", "A", "Old")).unchanged,
-        1,
-      );
-      assertEquals((await product(id)).title, "New");
-      // A day is its end, another sender is another, and what cannot be read guards nothing.
-      assertEquals((await older("20261120", "A", "Day")).updated, 1);
-      assertEquals((await older("20261119", "B", "Other")).updated, 1);
-      assertEquals((await older("yesterday", "A", "Unreadable")).updated, 1);
-      assertEquals((await older("20261120T1300Z", "A", "Old")).unchanged, 1);
-      assertEquals(
-        (await older("20261119", "A", "Applied", "?stale=apply")).updated,
-        1,
-      );
-    },
+  const report = await onix.report(
+    sent("20261102", "A", record({ title: "B" })),
   );
 
-  await t.step("a record that comes again later keeps its time", async () => {
-    const { onix } = await scene(app);
-    await onix.report(sent("20261101", "A", record({ title: "A" })));
-    await onix.report(sent("20261103", "A", record({ title: "A" })));
-
-    const report = await onix.report(
-      sent("20261102", "A", record({ title: "B" })),
-    );
-
-    assertEquals(codes(report.outcomes[0]), ["stale"]);
-  });
+  assertEquals(codes(report.outcomes[0]), ["stale"]);
 });
 
-Deno.test("Edits stay when a partial update comes", async (t) => {
-  await using app = await openApp();
-  /** A partial update with these blocks of a record. */
-  const partial = (text: string, ...blocks: string[]) =>
-    text.replace("<NotificationType>03", "<NotificationType>04").replace(
-      /<(\w+Detail|ProductSupply)>[\s\S]*?<\/\1>(?=\s*<(?:\w+Detail|ProductSupply|\/Product)>)/g,
-      (block, name) => blocks.includes(name) ? block : "",
-    );
+const it2 = onixTestsOf("Edits stay when a partial update comes");
+/** A partial update with these blocks of a record. */
+const partial = (text: string, ...blocks: string[]) =>
+  text.replace("<NotificationType>03", "<NotificationType>04").replace(
+    /<(\w+Detail|ProductSupply)>[\s\S]*?<\/\1>(?=\s*<(?:\w+Detail|ProductSupply|\/Product)>)/g,
+    (block, name) => blocks.includes(name) ? block : "",
+  );
 
-  for (const edits of ["keep", "protect", "overwrite"] as const) {
-    await t.step(`with edits=${edits}`, async () => {
-      const { org, onix, product } = await scene(app);
-      const { outcomes: [{ id }] } = await onix.report(message(record()));
-      await org.put(`/api/products/${id}`, {
-        page_count: 500,
-        subtitle: "Ours",
-        publication_date: "2027-02-28",
-      });
-      const block = "DescriptiveDetail";
-      const next = message(
-        partial(record({ title: "Emma II", pages: 480 }), block),
-      );
-
-      const dry = await onix.report(next, `?edits=${edits}&dry_run=true`);
-      const report = await onix.report(next, `?edits=${edits}`);
-
-      assertEquals(dry.outcomes, report.outcomes);
-      assertEquals(codes(report.outcomes[0]), CONFLICT[edits]);
-      const { title, page_count, subtitle, publication_date } = await product(
-        id,
-      );
-      assertEquals([title, page_count, subtitle, publication_date], [
-        "Emma II",
-        edits === "protect" ? 500 : 480,
-        edits === "overwrite" ? null : "Ours",
-        // Its block was not sent.
-        "2027-02-28",
-      ]);
+for (const edits of ["keep", "protect", "overwrite"] as const) {
+  it2(`with edits=${edits}`, async ({ org, onix, product }) => {
+    const { outcomes: [{ id }] } = await onix.report(message(record()));
+    await org.put(`/api/products/${id}`, {
+      page_count: 500,
+      subtitle: "Ours",
+      publication_date: "2027-02-28",
     });
-  }
-
-  await t.step("of the supply of one market", async () => {
-    const { org, onix, product } = await scene(app);
-    const markets = (...prices: string[]) =>
-      ["GB", "IE"].map((market, i) =>
-        /<ProductSupply>[\s\S]*<\/ProductSupply>/.exec(
-          record({ price: prices[i]! }),
-        )![0].replace(
-          "<SupplyDetail>",
-          `<MarketReference>${market}</MarketReference><Market><Territory><CountriesIncluded>${market}</CountriesIncluded></Territory></Market><SupplyDetail>`,
-        )
-      );
-    const withMarkets = (text: string, ...supplies: string[]) =>
-      text.replace(
-        /<ProductSupply>[\s\S]*<\/ProductSupply>/,
-        supplies.join(""),
-      );
-    const whole = withMarkets(record(), ...markets("7.99", "8.99"));
-    const { outcomes: [{ id }] } = await onix.report(message(whole));
-    const path = `/api/products/${id}/territories`;
-    const { body: { data } } = await org.get(path);
-    data[0].supply_details[0].prices[0].price_amount = 5.55;
-    data[1].supply_details[0].order_time = 7;
-    await org.put(path, data);
-
-    const update = withMarkets(
-      partial(record(), "ProductSupply"),
-      markets("7.99", "9.99")[1]!,
+    const block = "DescriptiveDetail";
+    const next = message(
+      partial(record({ title: "Emma II", pages: 480 }), block),
     );
-    const report = await onix.report(message(update));
 
-    assertEquals(report.updated, 1);
-    const { product_territories } = await product(id);
-    assertEquals(
-      product_territories.map((
-        { supply_details: [{ order_time, prices: [price] }] }: Any,
-      ) => [order_time, price.price_amount]),
-      [[null, 5.55], [7, 9.99]],
+    const dry = await onix.report(next, `?edits=${edits}&dry_run=true`);
+    const report = await onix.report(next, `?edits=${edits}`);
+
+    assertEquals(dry.outcomes, report.outcomes);
+    assertEquals(codes(report.outcomes[0]), CONFLICT[edits]);
+    for (const { message } of report.outcomes[0].messages) {
+      assert(/480/.test(message) && /500/.test(message), message);
+    }
+    const { title, page_count, subtitle, publication_date } = await product(
+      id,
     );
-    assertEquals(
-      product_territories.map(({ id }: Any) => id),
-      data.map(({ id }: Any) => id),
-    );
+    assertEquals([title, page_count, subtitle, publication_date], [
+      "Emma II",
+      edits === "protect" ? 500 : 480,
+      edits === "overwrite" ? null : "Ours",
+      // Its block was not sent.
+      "2027-02-28",
+    ]);
   });
+}
+
+it2("of the supply of one market", async ({ org, onix, product }) => {
+  const markets = (...prices: string[]) =>
+    ["GB", "IE"].map((market, i) =>
+      /<ProductSupply>[\s\S]*<\/ProductSupply>/.exec(
+        record({ price: prices[i]! }),
+      )![0].replace(
+        "<SupplyDetail>",
+        `<MarketReference>${market}</MarketReference><Market><Territory><CountriesIncluded>${market}</CountriesIncluded></Territory></Market><SupplyDetail>`,
+      )
+    );
+  const withMarkets = (text: string, ...supplies: string[]) =>
+    text.replace(
+      /<ProductSupply>[\s\S]*<\/ProductSupply>/,
+      supplies.join(""),
+    );
+  const whole = withMarkets(record(), ...markets("7.99", "8.99"));
+  const { outcomes: [{ id }] } = await onix.report(message(whole));
+  const path = `/api/products/${id}/territories`;
+  const { body: { data } } = await org.get(path);
+  data[0].supply_details[0].prices[0].price_amount = 5.55;
+  data[1].supply_details[0].order_time = 7;
+  await org.put(path, data);
+
+  const update = withMarkets(
+    partial(record(), "ProductSupply"),
+    markets("7.99", "9.99")[1]!,
+  );
+  const report = await onix.report(message(update));
+
+  assertEquals(report.updated, 1);
+  const { product_territories } = await product(id);
+  assertEquals(
+    product_territories.map((
+      { supply_details: [{ order_time, prices: [price] }] }: Any,
+    ) => [order_time, price.price_amount]),
+    [[null, 5.55], [7, 9.99]],
+  );
+  assertEquals(
+    product_territories.map(({ id }: Any) => id),
+    data.map(({ id }: Any) => id),
+  );
 });
 
-Deno.test("A record finds its product", async (t) => {
-  await using app = await openApp();
+const it3 = onixTestsOf("A record finds its product");
 
-  await t.step("by an alias, and by either form of the ISBN", async () => {
-    const { onix, product } = await scene(app);
+it3(
+  "by an alias, and by either form of the ISBN",
+  async ({ onix, product }) => {
     const { outcomes: [{ id }] } = await onix.report(
       message(record({ reference: "one", isbn: "9780141439587" })),
     );
@@ -280,65 +233,61 @@ Deno.test("A record finds its product", async (t) => {
     assertEquals((await product(id)).title, "Three");
     const deleted = await onix.report(message(deletionOf("two")));
     assertEquals(deleted.deleted, 1);
-  });
+  },
+);
 
-  await t.step(
-    "and two references of one ISBN are no one product",
-    async () => {
-      const { onix } = await scene(app);
-
-      const report = await onix.report(
-        message(record({ reference: "one" }), record({ reference: "two" })),
-      );
-
-      assertEquals(
-        report.outcomes.map(({ outcome }: { outcome: string }) => outcome),
-        ["created", "rejected"],
-      );
-      assertEquals(codes(report.outcomes[1]), ["isbn_in_use"]);
-    },
+it3("and two references of one ISBN are no one product", async ({ onix }) => {
+  const report = await onix.report(
+    message(record({ reference: "one" }), record({ reference: "two" })),
   );
 
-  await t.step("and that has the ISBNs of the record alone", async () => {
-    const { onix, product } = await scene(app);
-    const isbnsAfter = async (text: string) => {
-      const { outcomes: [{ id }] } = await onix.report(message(text));
-      const { isbn13, isbn10 } = await product(id);
-      return [isbn13, isbn10];
-    };
-    const both = record().replace(
-      "<DescriptiveDetail>",
-      "<ProductIdentifier><ProductIDType>02</ProductIDType><IDValue>0141439580</IDValue></ProductIdentifier>$&",
+  assertEquals(
+    report.outcomes.map(({ outcome }: { outcome: string }) => outcome),
+    ["created", "rejected"],
+  );
+  assertEquals(codes(report.outcomes[1]), ["isbn_in_use"]);
+});
+
+it3("and that has the ISBNs of the record alone", async ({ onix, product }) => {
+  const isbnsAfter = async (text: string) => {
+    const { outcomes: [{ id }] } = await onix.report(message(text));
+    const { isbn13, isbn10 } = await product(id);
+    return [isbn13, isbn10];
+  };
+  const both = record().replace(
+    "<DescriptiveDetail>",
+    "<ProductIdentifier><ProductIDType>02</ProductIDType><IDValue>0141439580</IDValue></ProductIdentifier>$&",
+  );
+  const short = record({ title: "Emma II" })
+    .replace(">15<", ">02<").replace(">9780141439587<", ">0141439580<");
+
+  assertEquals(await isbnsAfter(both), ["9780141439587", "0141439580"]);
+  assertEquals(await isbnsAfter(record({ isbn: null })), [null, null]);
+  assertEquals(await isbnsAfter(both), ["9780141439587", "0141439580"]);
+  for (const title of ["Emma II", "Emma III"]) {
+    assertEquals(
+      await isbnsAfter(short.replace("Emma II", title)),
+      ["9780141439587", "0141439580"],
     );
-    const short = record({ title: "Emma II" })
-      .replace(">15<", ">02<").replace(">9780141439587<", ">0141439580<");
+  }
+  // The ISBN-10 was the number that the sender has taken back.
+  assertEquals(await isbnsAfter(record({ isbn: null })), [null, null]);
+});
 
-    assertEquals(await isbnsAfter(both), ["9780141439587", "0141439580"]);
-    assertEquals(await isbnsAfter(record({ isbn: null })), [null, null]);
-    assertEquals(await isbnsAfter(both), ["9780141439587", "0141439580"]);
-    for (const title of ["Emma II", "Emma III"]) {
-      assertEquals(
-        await isbnsAfter(short.replace("Emma II", title)),
-        ["9780141439587", "0141439580"],
-      );
-    }
-    // The ISBN-10 was the number that the sender has taken back.
-    assertEquals(await isbnsAfter(record({ isbn: null })), [null, null]);
-  });
+it3("of its own organization alone", async ({ another }) => {
+  const [one, other] = [await another(), await another()];
+  const report = await one.onix.report(message(record()));
+  const theirs = await other.onix.report(message(record()));
 
-  await t.step("of its own organization alone", async () => {
-    const [one, other] = [await scene(app), await scene(app)];
-    const report = await one.onix.report(message(record()));
-    const another = await other.onix.report(message(record()));
+  assertEquals([report.created, theirs.created], [1, 1]);
+  assertEquals((await one.onix.report(message(record()))).unchanged, 1);
+  assertEquals((await other.onix.report(message(record()))).unchanged, 1);
+});
 
-    assertEquals([report.created, another.created], [1, 1]);
-    assertEquals((await one.onix.report(message(record()))).unchanged, 1);
-    assertEquals((await other.onix.report(message(record()))).unchanged, 1);
-  });
-
-  await t.step("and the reference that goes is deleted once", async () => {
-    const { org, onix } = await scene(app);
-    const other = await scene(app);
+it3(
+  "and the reference that goes is deleted once",
+  async ({ org, onix, another }) => {
+    const other = await another();
     const { id } = await org.create({ title: "Emma", isbn13: "9780141439587" });
     const [before] = await onix.feed(1);
     assert(before!.includes(`urn:uuid:${id}`));
@@ -357,73 +306,71 @@ Deno.test("A record finds its product", async (t) => {
     await other.onix.report(message(record({ reference: "other" })));
     const [first] = await other.onix.feed(1, "?limit=1");
     assert(first!.includes("<RecordReference>other<"), first);
-  });
+  },
+);
+
+const it4 = onixTestsOf("People of a record");
+const person = (name: string, orcid?: string, more = "") =>
+  `<Contributor><ContributorRole>A01</ContributorRole>${
+    orcid
+      ? `<NameIdentifier><NameIDType>21</NameIDType><IDValue>${orcid}</IDValue></NameIdentifier>`
+      : ""
+  }<PersonName>${name}</PersonName>${more}</Contributor>`;
+const book = (reference: string, isbn: number, ...people: string[]) =>
+  record({ reference, isbn: isbnOf(isbn), contributors: ["@"] }).replace(
+    /<Contributor>[\s\S]*<\/Contributor>/,
+    people.join(""),
+  );
+const ONE = "0000-0002-1825-0097";
+const TWO = "0000-0001-5109-3700";
+
+it4(
+  "of one name with different identifiers are different",
+  async ({ onix, product }) => {
+    const report = await onix.report(
+      message(
+        book("a", 1, person("John Smith", ONE), person("John Smith", TWO)),
+      ),
+    );
+    const { contributors } = await product(report.outcomes[0].id);
+    assertEquals(
+      new Set(
+        contributors.map((one: { contributor_id: string }) =>
+          one.contributor_id
+        ),
+      ).size,
+      2,
+    );
+  },
+);
+
+it4("with one identifier and two names are two", async ({ onix, product }) => {
+  const report = await onix.report(
+    message(book("a", 1, person("Ann Lee", ONE), person("Bob Ray", ONE))),
+  );
+  const [outcome] = report.outcomes;
+  assertEquals(
+    outcome.messages.map(({ code, path, value }: Record<string, string>) => [
+      code,
+      path,
+      value,
+    ]),
+    [1, 2].map((position) => [
+      "identifier_of_another",
+      `/Product/DescriptiveDetail/Contributor[${position}]/NameIdentifier/IDValue`,
+      ONE,
+    ]),
+  );
+  assertEquals((await product(outcome.id)).contributors.length, 2);
+  const next = await onix.report(
+    message(book("b", 2, person("A. Lee", ONE), person("Cy Fox", TWO))),
+  );
+  assertEquals((await product(next.outcomes[0].id)).contributors.length, 2);
 });
 
-Deno.test("People of a record", async (t) => {
-  await using app = await openApp();
-  const person = (name: string, orcid?: string, more = "") =>
-    `<Contributor><ContributorRole>A01</ContributorRole>${
-      orcid
-        ? `<NameIdentifier><NameIDType>21</NameIDType><IDValue>${orcid}</IDValue></NameIdentifier>`
-        : ""
-    }<PersonName>${name}</PersonName>${more}</Contributor>`;
-  const book = (reference: string, isbn: number, ...people: string[]) =>
-    record({ reference, isbn: isbnOf(isbn), contributors: ["@"] }).replace(
-      /<Contributor>[\s\S]*<\/Contributor>/,
-      people.join(""),
-    );
-  const ONE = "0000-0002-1825-0097";
-  const TWO = "0000-0001-5109-3700";
-
-  await t.step(
-    "of one name with different identifiers are different",
-    async () => {
-      const { onix, product } = await scene(app);
-      const report = await onix.report(
-        message(
-          book("a", 1, person("John Smith", ONE), person("John Smith", TWO)),
-        ),
-      );
-      const { contributors } = await product(report.outcomes[0].id);
-      assertEquals(
-        new Set(
-          contributors.map((one: { contributor_id: string }) =>
-            one.contributor_id
-          ),
-        ).size,
-        2,
-      );
-    },
-  );
-
-  await t.step("with one identifier and two names are two", async () => {
-    const { onix, product } = await scene(app);
-    const report = await onix.report(
-      message(book("a", 1, person("Ann Lee", ONE), person("Bob Ray", ONE))),
-    );
-    const [outcome] = report.outcomes;
-    assertEquals(
-      outcome.messages.map(({ code, path, value }: Record<string, string>) => [
-        code,
-        path,
-        value,
-      ]),
-      [1, 2].map((position) => [
-        "identifier_of_another",
-        `/Product/DescriptiveDetail/Contributor[${position}]/NameIdentifier/IDValue`,
-        ONE,
-      ]),
-    );
-    assertEquals((await product(outcome.id)).contributors.length, 2);
-    const next = await onix.report(
-      message(book("b", 2, person("A. Lee", ONE), person("Cy Fox", TWO))),
-    );
-    assertEquals((await product(next.outcomes[0].id)).contributors.length, 2);
-  });
-
-  await t.step("said twice, in two ways, are one, which is told", async () => {
-    const { onix, product } = await scene(app);
+it4(
+  "said twice, in two ways, are one, which is told",
+  async ({ onix, product }) => {
     const both = person("Ann Lee", ONE) + person("Ann Lee", ONE).replace(
       "</Contributor>",
       "<BiographicalNote>She writes.</BiographicalNote></Contributor>",
@@ -438,50 +385,51 @@ Deno.test("People of a record", async (t) => {
       ]],
     );
     assertEquals((await product(id)).contributors.length, 1);
-  });
+  },
+);
 
-  await t.step(
-    "with the identifier of one of another name are that one",
-    async () => {
-      const { onix, product } = await scene(app);
-      const first = await onix.report(
-        message(book("a", 1, person("Ann Lee", ONE))),
-      );
-      // Both roles are told once, at the name.
-      const twice = person("A. M. Lee", ONE).replace(
-        "</ContributorRole>",
-        "</ContributorRole><ContributorRole>A12</ContributorRole>",
-      );
-      const report = await onix.report(message(book("b", 2, twice)));
-      const [{ id, messages }] = report.outcomes;
+it4(
+  "with the identifier of one of another name are that one",
+  async ({ onix, product }) => {
+    const first = await onix.report(
+      message(book("a", 1, person("Ann Lee", ONE))),
+    );
+    // Both roles are told once, at the name.
+    const twice = person("A. M. Lee", ONE).replace(
+      "</ContributorRole>",
+      "</ContributorRole><ContributorRole>A12</ContributorRole>",
+    );
+    const report = await onix.report(message(book("b", 2, twice)));
+    const [{ id, messages }] = report.outcomes;
+    assertEquals(
+      messages.map(({ code, path, value }: Record<string, string>) => [
+        code,
+        path,
+        value,
+      ]),
+      [[
+        "name_differs",
+        "/Product/DescriptiveDetail/Contributor/PersonName",
+        "A. M. Lee",
+      ]],
+    );
+    const [one] = (await product(first.outcomes[0].id)).contributors;
+    const { contributors } = await product(id);
+    assertEquals(contributors.length, 2);
+    for (const { contributor_id, contributor_name } of contributors) {
       assertEquals(
-        messages.map(({ code, path, value }: Record<string, string>) => [
-          code,
-          path,
-          value,
-        ]),
-        [[
-          "name_differs",
-          "/Product/DescriptiveDetail/Contributor/PersonName",
-          "A. M. Lee",
-        ]],
+        [contributor_id, contributor_name],
+        [one.contributor_id, "Ann Lee"],
       );
-      const [one] = (await product(first.outcomes[0].id)).contributors;
-      const { contributors } = await product(id);
-      assertEquals(contributors.length, 2);
-      for (const { contributor_id, contributor_name } of contributors) {
-        assertEquals(
-          [contributor_id, contributor_name],
-          [one.contributor_id, "Ann Lee"],
-        );
-      }
-      // The record keeps its own wording.
-      assert((await onix.xml(`/${id}`)).includes("A. M. Lee"));
-    },
-  );
+    }
+    // The record keeps its own wording.
+    assert((await onix.xml(`/${id}`)).includes("A. M. Lee"));
+  },
+);
 
-  await t.step("of two imports at once are never overwritten", async () => {
-    const { org, onix, product } = await scene(app);
+it4(
+  "of two imports at once are never overwritten",
+  async ({ org, onix, product }) => {
     for (let round = 0; round < 15; round++) {
       const name = `John Round${String.fromCharCode(97 + round)}`;
       await org.post("/api/contributors", { name });
@@ -509,5 +457,5 @@ Deno.test("People of a record", async (t) => {
         await org.put(`/api/contributors/${id}`, { orcid: null });
       }
     }
-  });
-});
+  },
+);

@@ -1,763 +1,665 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { openApp, type Organization, send } from "../support/app/harness.ts";
-import { onixClient } from "../support/client/onix.ts";
+import { type App, type Organization, send } from "../support/app/harness.ts";
+import { onixClient, onixTestsOf } from "../support/client/onix.ts";
 import { gzip } from "../support/data/gzip.ts";
 import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
-import { TIMED } from "../support/app/deadline.ts";
 
-Deno.test("POST /onix/products", TIMED, async (t) => {
-  await using app = await openApp();
+const it = onixTestsOf("POST /onix/products");
 
-  /** An organization with nothing but its key and reference records. */
-  async function scene() {
-    const org = await app.organization();
-    const onix = onixClient(app, org);
-    const products = async () =>
-      (await org.get("/api/products?sort=title")).body.data;
-    const product = async (id: string) =>
-      (await org.get(`/api/products/${id}`)).body.data;
-    return { org, onix, products, product };
-  }
+/** A client of a service that takes messages up to this size. */
+const limited = (app: App, org: Organization, maxOnixBytes: number) =>
+  onixClient({
+    send: (path, init) => send(app.variant({ maxOnixBytes }), path, init),
+  }, org);
 
-  /** A client of a service that takes messages up to this size. */
-  const limited = (org: Organization, maxOnixBytes: number) =>
-    onixClient({
-      send: (path, init) => send(app.variant({ maxOnixBytes }), path, init),
-    }, org);
+const outcomes = (report: { outcomes: { outcome: string }[] }) =>
+  report.outcomes.map(({ outcome }) => outcome);
+const codes = (
+  { messages }: { messages: { code: string }[] },
+) => messages.map(({ code }) => code);
 
-  const outcomes = (report: { outcomes: { outcome: string }[] }) =>
-    report.outcomes.map(({ outcome }) => outcome);
-  const codes = (
-    { messages }: { messages: { code: string }[] },
-  ) => messages.map(({ code }) => code);
+it("creates a product, and reports it", async ({ org, onix, product }) => {
+  const report = await onix.report(message(record()));
 
-  await t.step("creates a product, and reports it", async () => {
-    const { org, onix, product } = await scene();
+  const { outcomes: [outcome], ...counts } = report;
+  assertEquals(counts.records, 1);
+  assertEquals(counts.created, 1);
+  assertEquals(counts.dry_run, false);
+  assertEquals(outcome.outcome, "created");
+  assertEquals(outcome.record_reference, "press.example.1");
+  assertEquals(outcome.line, 4);
+  const stored = await product(outcome.id);
+  assertEquals(stored.title, "Emma");
+  assertEquals(stored.isbn13, "9780141439587");
+  assertEquals(stored.page_count, 474);
+  assertEquals(stored.publication_date, "2027-01-31");
+  assertEquals(stored.publisher_id, org.publisher);
+  assertEquals(stored.imprint_id, org.imprint);
+  assertEquals(stored.publishing_status_code, "04");
+  assertEquals(stored.product_availability_code, "20");
+  assertEquals(stored.contributors[0].contributor_id, org.contributor);
+  assertEquals(stored.contributors[0].contributor_role_code, "A01");
+  const [territory] = stored.product_territories;
+  const [supply] = territory.supply_details;
+  assertEquals(supply.prices[0].price_amount, 7.99);
+});
 
-    const report = await onix.report(message(record()));
-
-    const { outcomes: [outcome], ...counts } = report;
-    assertEquals(counts.records, 1);
-    assertEquals(counts.created, 1);
-    assertEquals(counts.dry_run, false);
-    assertEquals(outcome.outcome, "created");
-    assertEquals(outcome.record_reference, "press.example.1");
-    assertEquals(outcome.line, 4);
-    const stored = await product(outcome.id);
-    assertEquals(stored.title, "Emma");
-    assertEquals(stored.isbn13, "9780141439587");
-    assertEquals(stored.page_count, 474);
-    assertEquals(stored.publication_date, "2027-01-31");
-    assertEquals(stored.publisher_id, org.publisher);
-    assertEquals(stored.imprint_id, org.imprint);
-    assertEquals(stored.publishing_status_code, "04");
-    assertEquals(stored.product_availability_code, "20");
-    assertEquals(stored.contributors[0].contributor_id, org.contributor);
-    assertEquals(stored.contributors[0].contributor_role_code, "A01");
-    const [territory] = stored.product_territories;
-    const [supply] = territory.supply_details;
-    assertEquals(supply.prices[0].price_amount, 7.99);
-  });
-
-  await t.step("writes nothing the second time", async () => {
-    const { onix, products } = await scene();
-    const text = message(
-      record(),
-      record({
-        reference: "press.example.2",
-        isbn: isbnOf(2),
-        title: "Persuasion",
-      }),
-    );
-    await onix.report(text);
-    const before = await products();
-    const feed = await onix.feed(2);
-
-    const report = await onix.report(text);
-
-    assertEquals(report.unchanged, 2);
-    assertEquals(report.created + report.updated + report.rejected, 0);
-    assertEquals(await products(), before);
-    assertEquals(await onix.feed(2), feed);
-  });
-
-  await t.step(
-    "finds a product by its reference, then by its ISBN",
-    async () => {
-      const { org, onix, product } = await scene();
-      const { id } = await org.create({
-        isbn13: "9780141439587",
-        title: "Old",
-      });
-
-      const byIsbn = await onix.report(message(record({ title: "By ISBN" })));
-      const byReference = await onix.report(
-        message(record({ isbn: isbnOf(3), title: "By reference" })),
-      );
-
-      assertEquals(byIsbn.outcomes[0], {
-        ...byIsbn.outcomes[0],
-        id,
-        outcome: "updated",
-      });
-      assertEquals(byReference.outcomes[0].id, id);
-      const stored = await product(id);
-      assertEquals([stored.title, stored.isbn13], ["By reference", isbnOf(3)]);
-    },
-  );
-
-  await t.step(
-    "finds a product by the reference that it is exported under",
-    async () => {
-      const { org, onix, product } = await scene();
-      const { id } = await org.create();
-
-      const report = await onix.report(
-        message(record({ reference: `urn:uuid:${id.toUpperCase()}` })),
-      );
-
-      assertEquals(report.outcomes[0].id, id);
-      assertEquals((await product(id)).isbn13, "9780141439587");
-    },
-  );
-
-  await t.step("keeps the first reference of a product", async () => {
-    const { onix } = await scene();
-    const { outcomes: [{ id }] } = await onix.report(message(record()));
-
-    const report = await onix.report(
-      message(record({ reference: "other.example.1", title: "Emma II" })),
-    );
-
-    assertEquals(report.outcomes[0].id, id);
-    const xml = await onix.xml(`/${id}`);
-    assertMatch(xml, /<RecordReference>press\.example\.1</);
-    assertMatch(xml, /<TitleText>Emma II</);
-  });
-
-  await t.step("rejects an ISBN that several products have", async () => {
-    const { org, onix, products } = await scene();
-    await org.create({ isbn13: "9780141439587" });
-    await org.create({ isbn13: "9780141439587" });
-    const before = await products();
-
-    const report = await onix.report(message(record()));
-
-    assertEquals(report.rejected, 1);
-    assertEquals(codes(report.outcomes[0]), ["ambiguous"]);
-    assertEquals(await products(), before);
-  });
-
-  await t.step("links what exists, and creates what is missing", async () => {
-    const { org, onix, product } = await scene();
-    const { body: { data: oldest } } = await org.get(
-      "/api/publishers?name=Harbour%20Press",
-    );
-    await org.post("/api/publishers", { name: "Harbour Press" });
-
-    const report = await onix.report(message(record({
-      imprint: "New imprint",
-      contributors: ["Jane Austen", "New author"],
-      collection: "New series",
-    })));
-
-    const [{ id, messages }] = report.outcomes;
-    const stored = await product(id);
-    assertEquals(stored.publisher_id, oldest[0].id);
-    assert(
-      messages.some(({ code }: { code: string }) => code === "ambiguous_name"),
-    );
-    assertEquals(stored.imprint_name, "New imprint");
-    assertEquals(
-      stored.contributors.map((one: { contributor_name: string }) =>
-        one.contributor_name
-      ),
-      ["Jane Austen", "New author"],
-    );
-    assertEquals(stored.collections[0].name, "New series");
-    assertEquals(stored.format_name, "Paperback / softback");
-    const { body: { data: formats } } = await org.get("/api/formats");
-    assertEquals(formats.length, 2);
-    await onix.report(message(record({
+it("writes nothing the second time", async ({ onix, products }) => {
+  const text = message(
+    record(),
+    record({
       reference: "press.example.2",
       isbn: isbnOf(2),
-      imprint: "New imprint",
-    })));
-    const { body: { data: imprints } } = await org.get("/api/imprints");
-    assertEquals(imprints.length, 2);
+      title: "Persuasion",
+    }),
+  );
+  await onix.report(text);
+  const before = await products();
+  const feed = await onix.feed(2);
+
+  const report = await onix.report(text);
+
+  assertEquals(report.unchanged, 2);
+  assertEquals(report.created + report.updated + report.rejected, 0);
+  assertEquals(await products(), before);
+  assertEquals(await onix.feed(2), feed);
+});
+
+it("finds a product by its reference, then by its ISBN", async ({ org, onix, product }) => {
+  const { id } = await org.create({
+    isbn13: "9780141439587",
+    title: "Old",
   });
 
-  await t.step("touches nothing that ONIX does not say", async () => {
-    const { org, onix, product } = await scene();
-    const { id } = await org.create({
-      isbn13: "9780141439587",
-      license_id: org.license,
-      season_id: org.season,
-      division_id: org.division,
-      title_id: org.title,
-      product_type: "kit",
-      product_collections: [{ collection_id: org.series }],
-      series_id: org.series,
-      product_prices: [{ currency_code: "GBP", retail_price: 1 }],
-      packing_configurations: [{ unit_of_measure: "inner" }],
-      custom_fields: [{ field_id: org.customField, field_value: "A1" }],
+  const byIsbn = await onix.report(message(record({ title: "By ISBN" })));
+  const byReference = await onix.report(
+    message(record({ isbn: isbnOf(3), title: "By reference" })),
+  );
+
+  assertEquals(byIsbn.outcomes[0], {
+    ...byIsbn.outcomes[0],
+    id,
+    outcome: "updated",
+  });
+  assertEquals(byReference.outcomes[0].id, id);
+  const stored = await product(id);
+  assertEquals([stored.title, stored.isbn13], ["By reference", isbnOf(3)]);
+});
+
+it("finds a product by the reference that it is exported under", async ({ org, onix, product }) => {
+  const { id } = await org.create();
+
+  const report = await onix.report(
+    message(record({ reference: `urn:uuid:${id.toUpperCase()}` })),
+  );
+
+  assertEquals(report.outcomes[0].id, id);
+  assertEquals((await product(id)).isbn13, "9780141439587");
+});
+
+it("keeps the first reference of a product", async ({ onix }) => {
+  const { outcomes: [{ id }] } = await onix.report(message(record()));
+
+  const report = await onix.report(
+    message(record({ reference: "other.example.1", title: "Emma II" })),
+  );
+
+  assertEquals(report.outcomes[0].id, id);
+  const xml = await onix.xml(`/${id}`);
+  assertMatch(xml, /<RecordReference>press\.example\.1</);
+  assertMatch(xml, /<TitleText>Emma II</);
+});
+
+it("rejects an ISBN that several products have", async ({ org, onix, products }) => {
+  await org.create({ isbn13: "9780141439587" });
+  await org.create({ isbn13: "9780141439587" });
+  const before = await products();
+
+  const report = await onix.report(message(record()));
+
+  assertEquals(report.rejected, 1);
+  assertEquals(codes(report.outcomes[0]), ["ambiguous"]);
+  assertEquals(await products(), before);
+});
+
+it("links what exists, and creates what is missing", async ({ org, onix, product }) => {
+  const { body: { data: oldest } } = await org.get(
+    "/api/publishers?name=Harbour%20Press",
+  );
+  await org.post("/api/publishers", { name: "Harbour Press" });
+
+  const report = await onix.report(message(record({
+    imprint: "New imprint",
+    contributors: ["Jane Austen", "New author"],
+    collection: "New series",
+  })));
+
+  const [{ id, messages }] = report.outcomes;
+  const stored = await product(id);
+  assertEquals(stored.publisher_id, oldest[0].id);
+  assert(
+    messages.some(({ code }: { code: string }) => code === "ambiguous_name"),
+  );
+  assertEquals(stored.imprint_name, "New imprint");
+  assertEquals(
+    stored.contributors.map((one: { contributor_name: string }) =>
+      one.contributor_name
+    ),
+    ["Jane Austen", "New author"],
+  );
+  assertEquals(stored.collections[0].name, "New series");
+  assertEquals(stored.format_name, "Paperback / softback");
+  const { body: { data: formats } } = await org.get("/api/formats");
+  assertEquals(formats.length, 2);
+  await onix.report(message(record({
+    reference: "press.example.2",
+    isbn: isbnOf(2),
+    imprint: "New imprint",
+  })));
+  const { body: { data: imprints } } = await org.get("/api/imprints");
+  assertEquals(imprints.length, 2);
+});
+
+it("touches nothing that ONIX does not say", async ({ org, onix, product }) => {
+  const { id } = await org.create({
+    isbn13: "9780141439587",
+    license_id: org.license,
+    season_id: org.season,
+    division_id: org.division,
+    title_id: org.title,
+    product_type: "kit",
+    product_collections: [{ collection_id: org.series }],
+    series_id: org.series,
+    product_prices: [{ currency_code: "GBP", retail_price: 1 }],
+    packing_configurations: [{ unit_of_measure: "inner" }],
+    custom_fields: [{ field_id: org.customField, field_value: "A1" }],
+  });
+  const before = await product(id);
+
+  await onix.report(message(record()));
+
+  const after = await product(id);
+  for (
+    const name of [
+      "license_id",
+      "season_id",
+      "division_id",
+      "title_id",
+      "product_type",
+      "product_prices",
+      "packing_configurations",
+      "custom_fields",
+      "lifecycle_status_id",
+    ]
+  ) assertEquals(after[name], before[name], name);
+  assertEquals(after.product_collections, []);
+  assertEquals(after.series_id, null);
+});
+
+it("deletes by reference alone", async ({ org, onix, products }) => {
+  const { outcomes: [{ id }] } = await onix.report(message(record()));
+
+  const report = await onix.report(
+    message(deletionOf("press.example.1"), deletionOf("unknown.example")),
+  );
+
+  assertEquals(report.deleted, 1);
+  assertEquals(report.unchanged, 1);
+  assertEquals(report.outcomes[0].id, id);
+  assertEquals(report.outcomes[1].messages[0].severity, "warning");
+  assertEquals(await products(), []);
+  const { outcomes: [{ id: used }] } = await onix.report(message(record()));
+  await org.put(
+    `/api/publishing-programs/${org.program}/products/${used}`,
+    undefined,
+  );
+  const refused = await onix.report(message(deletionOf("press.example.1")));
+  assertEquals(codes(refused.outcomes[0]), ["in_use"]);
+  assertEquals((await products()).length, 1);
+});
+
+it("replaces the blocks of a partial update", async ({ onix, product }) => {
+  const { outcomes: [{ id }] } = await onix.report(message(record()));
+  const partial = message(
+    `<Product><RecordReference>press.example.1</RecordReference><NotificationType>04</NotificationType>
+    <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780141439587</IDValue></ProductIdentifier>
+    <PublishingDetail><Imprint><ImprintName>Beacon</ImprintName></Imprint>
+    <PublishingStatus>07</PublishingStatus></PublishingDetail></Product>`,
+  );
+
+  const report = await onix.report(partial);
+  const again = await onix.report(partial);
+  const unknown = await onix.report(
+    partial.replace("press.example.1", "unknown").replace(
+      "9780141439587",
+      isbnOf(9),
+    ),
+  );
+
+  assertEquals(report.updated, 1);
+  assertEquals(again.unchanged, 1);
+  assertEquals(codes(unknown.outcomes[0]), ["not_found"]);
+  const stored = await product(id);
+  assertEquals(stored.imprint_name, "Beacon");
+  assertEquals(stored.publishing_status_code, "07");
+  assertEquals(stored.publication_date, null);
+  assertEquals([stored.title, stored.page_count], ["Emma", 474]);
+  assertMatch(await onix.xml(`/${id}`), /<NotificationType>03</);
+});
+
+it("replaces the blocks of a product without a record", async ({ org, onix, product }) => {
+  const { id } = await org.create({
+    isbn13: "9780141439587",
+    page_count: 474,
+    imprint_id: org.imprint,
+  });
+
+  const report = await onix.report(message(
+    `<Product><RecordReference>press.example.1</RecordReference><NotificationType>04</NotificationType>
+  <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780141439587</IDValue></ProductIdentifier>
+  <PublishingDetail><Imprint><ImprintName>Beacon</ImprintName></Imprint><CityOfPublication>Bath</CityOfPublication>
+  <PublishingStatus>07</PublishingStatus></PublishingDetail></Product>`,
+  ));
+
+  assertEquals([report.updated, report.outcomes[0].id], [1, id]);
+  const stored = await product(id);
+  assertEquals(
+    [stored.title, stored.page_count, stored.imprint_name],
+    ["Emma", 474, "Beacon"],
+  );
+  const xml = await onix.xml(`/${id}`);
+  assertMatch(xml, /<TitleText>Emma</);
+  assertMatch(xml, /<ExtentValue>474</);
+  assertMatch(xml, /<CityOfPublication>Bath</);
+});
+
+it("takes a record with a test's type as a dry run", async ({ onix, products }) => {
+  const report = await onix.report(
+    message(record({ notification: "88" }), record({ notification: "12" })),
+  );
+
+  assertEquals(outcomes(report), ["created", "rejected"]);
+  assertEquals(await products(), []);
+});
+
+it("counts the later of two records of a product", async ({ onix, products }) => {
+  const report = await onix.report(message(
+    record({ title: "First" }),
+    record({ reference: "press.example.2", isbn: isbnOf(2), title: "Other" }),
+    record({ title: "Last" }),
+  ));
+
+  assertEquals(outcomes(report), ["unchanged", "created", "created"]);
+  assertEquals(codes(report.outcomes[0]), ["superseded"]);
+  const again = await onix.report(message(
+    record({ title: "Last" }),
+    record({ title: "Last" }),
+  ));
+  assertEquals([again.unchanged, again.warnings], [2, 1]);
+  assertEquals(
+    (await products()).map(({ title }: { title: string }) => title),
+    ["Last", "Other"],
+  );
+});
+
+it("rejects a record at fault alone", async ({ onix, products }) => {
+  const report = await onix.report(message(
+    record(),
+    record({ reference: "bad", isbn: "9780141439588", title: "Bad ISBN" }),
+    record({ reference: "untitled", isbn: isbnOf(3), title: "" }),
+    record({ reference: "press.example.4", isbn: isbnOf(4), title: "Good" }),
+  ));
+
+  assertEquals(outcomes(report), [
+    "created",
+    "rejected",
+    "rejected",
+    "created",
+  ]);
+  assertEquals(report.rejected, 2);
+  assertEquals((await products()).length, 2);
+});
+
+it("rejects alone a record that would make its product too large", async ({ org, onix, product }) => {
+  const { id } = await org.create({ isbn13: isbnOf(5) });
+  const text = "x".repeat(99_000);
+  for (let i = 0; i < 42; i += 7) {
+    const { body: { data } } = await org.get(`/api/products/${id}`);
+    const more = Array.from({ length: 7 }, () => ({
+      collateral_type: "award",
+      prize_name: "Prize",
+      prize_statement: text,
+      prize_jury: i < 41 ? "" : undefined,
+    }));
+    await org.put(`/api/products/${id}`, {
+      collateral: [...data.collateral, ...more],
     });
-    const before = await product(id);
+  }
+  const many = Array.from(
+    { length: 60 },
+    (_, i) =>
+      `<TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>${i}${
+        "y".repeat(66_000)
+      }</Text></TextContent>`,
+  ).join("");
+  const before = await product(id);
 
-    await onix.report(message(record()));
+  const report = await onix.report(message(
+    record(),
+    record({ reference: "large", isbn: isbnOf(5) }).replace(
+      "<PublishingDetail>",
+      `<CollateralDetail>${many}</CollateralDetail><PublishingDetail>`,
+    ),
+    record({ reference: "press.example.6", isbn: isbnOf(6) }),
+  ));
 
-    const after = await product(id);
-    for (
-      const name of [
-        "license_id",
-        "season_id",
-        "division_id",
-        "title_id",
-        "product_type",
-        "product_prices",
-        "packing_configurations",
-        "custom_fields",
-        "lifecycle_status_id",
-      ]
-    ) assertEquals(after[name], before[name], name);
-    assertEquals(after.product_collections, []);
-    assertEquals(after.series_id, null);
+  assertEquals(outcomes(report)[0], "created");
+  assertEquals(outcomes(report)[2], "created");
+  if (outcomes(report)[1] === "rejected") {
+    assertEquals(await product(id), before);
+  }
+});
+
+it("gives the same report in a dry run, and writes nothing", async ({ org, onix, products }) => {
+  await onix.report(message(
+    record({ reference: "known", isbn: isbnOf(1), title: "Known" }),
+    record({ reference: "gone", isbn: isbnOf(2), title: "Gone" }),
+    record({ reference: "same", isbn: isbnOf(3), title: "Same" }),
+  ));
+  const text = message(
+    record({ reference: "known", isbn: isbnOf(1), title: "Changed" }),
+    deletionOf("gone"),
+    record({ reference: "same", isbn: isbnOf(3), title: "Same" }),
+    record({
+      reference: "new",
+      isbn: isbnOf(4),
+      contributors: ["New author"],
+    }),
+    record({ reference: "twice", isbn: isbnOf(5), title: "First" }),
+    record({ reference: "twice", isbn: isbnOf(5), title: "Second" }),
+    record({ reference: "bad", isbn: "9780141439588" }),
+    record({ reference: "test", isbn: isbnOf(6), notification: "89" }),
+    deletionOf("unknown"),
+  );
+  const before = await products();
+  const authors = async () =>
+    (await org.get("/api/contributors")).body.meta.total;
+  const feed = await onix.feed(3);
+
+  const dry = await onix.report(text, "?dry_run=true");
+
+  assertEquals(dry.dry_run, true);
+  assertEquals(await products(), before);
+  assertEquals(await authors(), 1);
+  assertEquals(await onix.feed(3), feed);
+  const real = await onix.report(text);
+  const withoutNewIds = (report: typeof real) => ({
+    ...report,
+    dry_run: undefined,
+    // What a dry run would create has no id.
+    outcomes: report.outcomes.map((one: { outcome: string }) =>
+      one.outcome === "created" ? { ...one, id: null } : one
+    ),
   });
+  assertEquals(withoutNewIds(dry), withoutNewIds(real));
+});
 
-  await t.step("deletes by reference alone", async () => {
-    const { org, onix, products } = await scene();
+for (const edits of ["keep", "protect"]) {
+  it(`takes them back if the same record left them with edits=${edits}`, async ({ org, onix, product }) => {
     const { outcomes: [{ id }] } = await onix.report(message(record()));
+    await org.put(`/api/products/${id}`, { title: "Changed here" });
+    const next = message(record({ pages: 480 }));
+    await onix.report(next, `?edits=${edits}`);
+    assertEquals((await product(id)).title, "Changed here");
 
-    const report = await onix.report(
-      message(deletionOf("press.example.1"), deletionOf("unknown.example")),
-    );
+    const report = await onix.report(next, "?edits=overwrite");
+    const again = await onix.report(next, "?edits=overwrite");
 
-    assertEquals(report.deleted, 1);
-    assertEquals(report.unchanged, 1);
-    assertEquals(report.outcomes[0].id, id);
-    assertEquals(report.outcomes[1].messages[0].severity, "warning");
-    assertEquals(await products(), []);
-    const { outcomes: [{ id: used }] } = await onix.report(message(record()));
-    await org.put(
-      `/api/publishing-programs/${org.program}/products/${used}`,
-      undefined,
-    );
-    const refused = await onix.report(message(deletionOf("press.example.1")));
-    assertEquals(codes(refused.outcomes[0]), ["in_use"]);
-    assertEquals((await products()).length, 1);
+    assertEquals([report.updated, again.unchanged], [1, 1]);
+    assertEquals((await product(id)).title, "Emma");
   });
+}
 
-  await t.step("replaces the blocks of a partial update", async () => {
-    const { onix, product } = await scene();
-    const { outcomes: [{ id }] } = await onix.report(message(record()));
-    const partial = message(
-      `<Product><RecordReference>press.example.1</RecordReference><NotificationType>04</NotificationType>
-      <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780141439587</IDValue></ProductIdentifier>
-      <PublishingDetail><Imprint><ImprintName>Beacon</ImprintName></Imprint>
-      <PublishingStatus>07</PublishingStatus></PublishingDetail></Product>`,
-    );
+it("does not count what ONIX does not say as a change", async ({ org, onix, product }) => {
+  const { outcomes: [{ id }] } = await onix.report(message(record()));
+  await org.put(`/api/products/${id}`, { license_id: org.license });
+  const before = await product(id);
 
-    const report = await onix.report(partial);
-    const again = await onix.report(partial);
-    const unknown = await onix.report(
-      partial.replace("press.example.1", "unknown").replace(
-        "9780141439587",
-        isbnOf(9),
-      ),
-    );
+  const report = await onix.report(message(record()));
 
-    assertEquals(report.updated, 1);
-    assertEquals(again.unchanged, 1);
-    assertEquals(codes(unknown.outcomes[0]), ["not_found"]);
-    const stored = await product(id);
-    assertEquals(stored.imprint_name, "Beacon");
-    assertEquals(stored.publishing_status_code, "07");
-    assertEquals(stored.publication_date, null);
-    assertEquals([stored.title, stored.page_count], ["Emma", 474]);
-    assertMatch(await onix.xml(`/${id}`), /<NotificationType>03</);
-  });
+  assertEquals(report.unchanged, 1);
+  assertEquals(await product(id), before);
+});
 
-  await t.step(
-    "replaces the blocks of a product without a record",
-    async () => {
-      const { org, onix, product } = await scene();
-      const { id } = await org.create({
-        isbn13: "9780141439587",
-        page_count: 474,
-        imprint_id: org.imprint,
-      });
+it("tells the feed of a change in what the record alone keeps", async ({ onix }) => {
+  await onix.report(message(record({ more: "" })));
 
-      const report = await onix.report(message(
-        `<Product><RecordReference>press.example.1</RecordReference><NotificationType>04</NotificationType>
-      <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780141439587</IDValue></ProductIdentifier>
-      <PublishingDetail><Imprint><ImprintName>Beacon</ImprintName></Imprint><CityOfPublication>Bath</CityOfPublication>
-      <PublishingStatus>07</PublishingStatus></PublishingDetail></Product>`,
-      ));
+  const report = await onix.report(message(
+    record({ more: "<Illustrated>01</Illustrated>" }),
+  ));
 
-      assertEquals([report.updated, report.outcomes[0].id], [1, id]);
-      const stored = await product(id);
-      assertEquals(
-        [stored.title, stored.page_count, stored.imprint_name],
-        ["Emma", 474, "Beacon"],
-      );
-      const xml = await onix.xml(`/${id}`);
-      assertMatch(xml, /<TitleText>Emma</);
-      assertMatch(xml, /<ExtentValue>474</);
-      assertMatch(xml, /<CityOfPublication>Bath</);
-    },
+  assertEquals(report.updated, 1);
+  const [changed] = await onix.feed(1);
+  assertMatch(changed!, /<Illustrated>01</);
+});
+
+it("lets one of two concurrent imports of a record create its product", async ({ onix, products }) => {
+  const text = message(
+    ...Array.from({ length: 50 }, (_, i) =>
+      record({
+        reference: `r${i}`,
+        isbn: isbnOf(i),
+        contributors: [`Author ${i % 7}`],
+      })),
   );
 
-  await t.step("takes a record with a test's type as a dry run", async () => {
-    const { onix, products } = await scene();
+  const reports = await Promise.all([1, 2, 3].map(() => onix.report(text)));
 
-    const report = await onix.report(
-      message(record({ notification: "88" }), record({ notification: "12" })),
+  assertEquals(
+    reports.map((
+      { created, unchanged, records },
+    ) => [created + unchanged, records]),
+    [[50, 50], [50, 50], [50, 50]],
+  );
+  assertEquals(reports.reduce((sum, { created }) => sum + created, 0), 50);
+  assertEquals((await products()).length, 50);
+});
+
+it("creates one product for an import and an upsert at once", async ({ org, onix, products }) => {
+  await Promise.all([
+    onix.report(message(record())),
+    org.post("/api/products/batch", {
+      operations: [{
+        method: "upsert",
+        match: "isbn13",
+        body: { title: "Emma", isbn13: "9780141439587" },
+      }],
+    }),
+  ]);
+
+  assertEquals((await products()).length, 1);
+});
+
+it("writes beside API requests for the same products", async ({ org, onix, products }) => {
+  const text = (edition: number) =>
+    message(
+      ...Array.from({ length: 30 }, (_, i) =>
+        record({ reference: `r${i}`, isbn: isbnOf(i), pages: edition })),
     );
+  await onix.report(text(1));
+  const ids = (await products()).map(({ id }: { id: string }) => id);
 
-    assertEquals(outcomes(report), ["created", "rejected"]);
-    assertEquals(await products(), []);
-  });
-
-  await t.step("counts the later of two records of a product", async () => {
-    const { onix, products } = await scene();
-
-    const report = await onix.report(message(
-      record({ title: "First" }),
-      record({ reference: "press.example.2", isbn: isbnOf(2), title: "Other" }),
-      record({ title: "Last" }),
-    ));
-
-    assertEquals(outcomes(report), ["unchanged", "created", "created"]);
-    assertEquals(codes(report.outcomes[0]), ["superseded"]);
-    const again = await onix.report(message(
-      record({ title: "Last" }),
-      record({ title: "Last" }),
-    ));
-    assertEquals([again.unchanged, again.warnings], [2, 1]);
-    assertEquals(
-      (await products()).map(({ title }: { title: string }) => title),
-      ["Last", "Other"],
-    );
-  });
-
-  await t.step("rejects a record at fault alone", async () => {
-    const { onix, products } = await scene();
-
-    const report = await onix.report(message(
-      record(),
-      record({ reference: "bad", isbn: "9780141439588", title: "Bad ISBN" }),
-      record({ reference: "untitled", isbn: isbnOf(3), title: "" }),
-      record({ reference: "press.example.4", isbn: isbnOf(4), title: "Good" }),
-    ));
-
-    assertEquals(outcomes(report), [
-      "created",
-      "rejected",
-      "rejected",
-      "created",
-    ]);
-    assertEquals(report.rejected, 2);
-    assertEquals((await products()).length, 2);
-  });
-
-  await t.step(
-    "rejects alone a record that would make its product too large",
-    async () => {
-      const { org, onix, product } = await scene();
-      const { id } = await org.create({ isbn13: isbnOf(5) });
-      const text = "x".repeat(99_000);
-      for (let i = 0; i < 42; i += 7) {
-        const { body: { data } } = await org.get(`/api/products/${id}`);
-        const more = Array.from({ length: 7 }, () => ({
-          collateral_type: "award",
-          prize_name: "Prize",
-          prize_statement: text,
-          prize_jury: i < 41 ? "" : undefined,
-        }));
-        await org.put(`/api/products/${id}`, {
-          collateral: [...data.collateral, ...more],
-        });
+  const [, ...replies] = await Promise.all([
+    (async () => {
+      for (let edition = 2; edition < 6; edition++) {
+        await onix.report(text(edition));
       }
-      const many = Array.from(
-        { length: 60 },
-        (_, i) =>
-          `<TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>${i}${
-            "y".repeat(66_000)
-          }</Text></TextContent>`,
-      ).join("");
-      const before = await product(id);
+    })(),
+    ...ids.slice(0, 20).map((id: string) =>
+      org.put(`/api/products/${id}`, { subtitle: "Changed" })
+    ),
+    ...ids.slice(20).map((id: string) => org.delete(`/api/products/${id}`)),
+  ]);
 
-      const report = await onix.report(message(
-        record(),
-        record({ reference: "large", isbn: isbnOf(5) }).replace(
-          "<PublishingDetail>",
-          `<CollateralDetail>${many}</CollateralDetail><PublishingDetail>`,
-        ),
-        record({ reference: "press.example.6", isbn: isbnOf(6) }),
-      ));
+  assert(replies.every(({ status }) => status === 200 || status === 503));
+  const report = await onix.report(text(6));
+  assertEquals(report.rejected, 0);
+  assertEquals((await products()).length, 30);
+});
 
-      assertEquals(outcomes(report)[0], "created");
-      assertEquals(outcomes(report)[2], "created");
-      if (outcomes(report)[1] === "rejected") {
-        assertEquals(await product(id), before);
-      }
-    },
+it("lets requests of other organizations pass", async ({ onix, another }) => {
+  const other = await another();
+  let hasEnded = false;
+  const text = message(
+    ...Array.from(
+      { length: 1_000 },
+      (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
+    ),
   );
 
-  await t.step(
-    "gives the same report in a dry run, and writes nothing",
-    async () => {
-      const { org, onix, products } = await scene();
-      await onix.report(message(
-        record({ reference: "known", isbn: isbnOf(1), title: "Known" }),
-        record({ reference: "gone", isbn: isbnOf(2), title: "Gone" }),
-        record({ reference: "same", isbn: isbnOf(3), title: "Same" }),
-      ));
-      const text = message(
-        record({ reference: "known", isbn: isbnOf(1), title: "Changed" }),
-        deletionOf("gone"),
-        record({ reference: "same", isbn: isbnOf(3), title: "Same" }),
-        record({
-          reference: "new",
-          isbn: isbnOf(4),
-          contributors: ["New author"],
-        }),
-        record({ reference: "twice", isbn: isbnOf(5), title: "First" }),
-        record({ reference: "twice", isbn: isbnOf(5), title: "Second" }),
-        record({ reference: "bad", isbn: "9780141439588" }),
-        record({ reference: "test", isbn: isbnOf(6), notification: "89" }),
-        deletionOf("unknown"),
-      );
-      const before = await products();
-      const authors = async () =>
-        (await org.get("/api/contributors")).body.meta.total;
-      const feed = await onix.feed(3);
-
-      const dry = await onix.report(text, "?dry_run=true");
-
-      assertEquals(dry.dry_run, true);
-      assertEquals(await products(), before);
-      assertEquals(await authors(), 1);
-      assertEquals(await onix.feed(3), feed);
-      const real = await onix.report(text);
-      const withoutNewIds = (report: typeof real) => ({
-        ...report,
-        dry_run: undefined,
-        // What a dry run would create has no id.
-        outcomes: report.outcomes.map((one: { outcome: string }) =>
-          one.outcome === "created" ? { ...one, id: null } : one
-        ),
-      });
-      assertEquals(withoutNewIds(dry), withoutNewIds(real));
-    },
-  );
-
-  await t.step(
-    "takes back what API requests have changed if the record is the whole truth",
-    async () => {
-      const { org, onix, product } = await scene();
-      const { outcomes: [{ id }] } = await onix.report(message(record()));
-      await org.put(`/api/products/${id}`, { title: "Changed here" });
-
-      const report = await onix.report(message(record()), "?edits=overwrite");
-
-      assertEquals(report.updated, 1);
-      assertEquals((await product(id)).title, "Emma");
-    },
-  );
-
-  for (const edits of ["keep", "protect"]) {
-    await t.step(
-      `takes them back if the same record left them with edits=${edits}`,
-      async () => {
-        const { org, onix, product } = await scene();
-        const { outcomes: [{ id }] } = await onix.report(message(record()));
-        await org.put(`/api/products/${id}`, { title: "Changed here" });
-        const next = message(record({ pages: 480 }));
-        await onix.report(next, `?edits=${edits}`);
-        assertEquals((await product(id)).title, "Changed here");
-
-        const report = await onix.report(next, "?edits=overwrite");
-        const again = await onix.report(next, "?edits=overwrite");
-
-        assertEquals([report.updated, again.unchanged], [1, 1]);
-        assertEquals((await product(id)).title, "Emma");
-      },
-    );
+  const importing = onix.report(text).then((report) => {
+    hasEnded = true;
+    return report;
+  });
+  for (let i = 0; i < 3; i++) {
+    await other.org.create();
+    await other.products();
   }
 
-  await t.step(
-    "does not count what ONIX does not say as a change",
-    async () => {
-      const { org, onix, product } = await scene();
-      const { outcomes: [{ id }] } = await onix.report(message(record()));
-      await org.put(`/api/products/${id}`, { license_id: org.license });
-      const before = await product(id);
+  assertEquals(hasEnded, false);
+  assertEquals((await importing).created, 1_000);
+});
 
-      const report = await onix.report(message(record()));
+it("responds after a body that took longer than a request may", async ({ org, app }) => {
+  const deadlineMs = 6_000;
+  const records = Array.from(
+    { length: 250 },
+    (_, i) =>
+      record({
+        reference: `slow.example.${i}`.padEnd(450, "."),
+        isbn: isbnOf(i),
+      }),
+  );
+  const [start = "", end = ""] = message("\0").split("\0");
+  const parts = [start, ...records, end];
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const part = parts.shift();
+      if (part === undefined) return controller.close();
+      if (part === end) await pause(deadlineMs);
+      controller.enqueue(new TextEncoder().encode(part));
+    },
+  }, { highWaterMark: 0 });
 
-      assertEquals(report.unchanged, 1);
-      assertEquals(await product(id), before);
+  const { status, text, body: { data } } = await send(
+    app.variant({ deadlineMs }),
+    "/api/onix/products",
+    {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "text/xml" },
+      body,
     },
   );
 
-  await t.step(
-    "tells the feed of a change in what the record alone keeps",
-    async () => {
-      const { onix } = await scene();
-      await onix.report(message(record({ more: "" })));
+  assertEquals([status, data?.created], [200, 250]);
+  // Longer responses wait for memory.
+  assert(text.length > 131_072);
+});
 
-      const report = await onix.report(message(
-        record({ more: "<Illustrated>01</Illustrated>" }),
-      ));
-
-      assertEquals(report.updated, 1);
-      const [changed] = await onix.feed(1);
-      assertMatch(changed!, /<Illustrated>01</);
-    },
+it("acknowledges in XML", async ({ onix }) => {
+  const { status, headers, text } = await onix.post(
+    message(record(), record({ reference: "bad", isbn: "9780141439588" })),
+    "",
+    { accept: "application/xml, application/json;q=0.5" },
   );
 
-  await t.step(
-    "lets one of two concurrent imports of a record create its product",
-    async () => {
-      const { onix, products } = await scene();
-      const text = message(
-        ...Array.from({ length: 50 }, (_, i) =>
-          record({
-            reference: `r${i}`,
-            isbn: isbnOf(i),
-            contributors: [`Author ${i % 7}`],
-          })),
-      );
+  assertEquals(status, 200);
+  assertEquals(headers.get("content-type"), "application/xml; charset=utf-8");
+  assertMatch(text, /<MessageStatus>02</);
+  assertMatch(text, /<RecordStatus>03</);
+});
 
-      const reports = await Promise.all([1, 2, 3].map(() => onix.report(text)));
-
-      assertEquals(
-        reports.map((
-          { created, unchanged, records },
-        ) => [created + unchanged, records]),
-        [[50, 50], [50, 50], [50, 50]],
-      );
-      assertEquals(reports.reduce((sum, { created }) => sum + created, 0), 50);
-      assertEquals((await products()).length, 50);
-    },
+it("is refused for other media types and long messages", async ({ app, onix, org, products }) => {
+  const json = await onix.post("{}", "", {
+    "content-type": "application/json",
+  });
+  const compressed = await onix.post("x", "", {
+    "content-encoding": "br",
+  });
+  const long = await limited(app, org, 2_000).post(
+    message(record(), record()),
   );
 
-  await t.step(
-    "creates one product for an import and an upsert at once",
-    async () => {
-      const { org, onix, products } = await scene();
+  assertEquals([json.status, compressed.status, long.status], [
+    415,
+    415,
+    413,
+  ]);
+  assertEquals(compressed.headers.get("accept-encoding"), "gzip");
+  assertEquals(await products(), []);
+});
 
-      await Promise.all([
-        onix.report(message(record())),
-        org.post("/api/products/batch", {
-          operations: [{
-            method: "upsert",
-            match: "isbn13",
-            body: { title: "Emma", isbn13: "9780141439587" },
-          }],
-        }),
-      ]);
+it("may be compressed", async ({ onix, products }) => {
+  const send = (body: Uint8Array<ArrayBuffer>, encoding = "gzip") =>
+    onix.post(body, "", { "content-encoding": encoding });
+  const first = await gzip(message(record()).slice(0, 400));
+  const rest = await gzip(message(record()).slice(400));
 
-      assertEquals((await products()).length, 1);
-    },
+  const whole = await send(await gzip(message(record())));
+  const members = await send(new Uint8Array([...first, ...rest]), "X-GZIP");
+
+  assertEquals([whole.body.data.created, members.body.data.unchanged], [
+    1,
+    1,
+  ]);
+  assertEquals((await products()).length, 1);
+  for (
+    const bad of [
+      rest.slice(0, -1),
+      rest.slice(0, 20),
+      new TextEncoder().encode(message(record({ reference: "2" }))),
+      new Uint8Array([...rest, 1, 2, 3]),
+    ]
+  ) {
+    const { status, body: { error } } = await send(bad);
+    assertEquals([status, error.code], [400, "INVALID_XML"]);
+    assertEquals(error.details.length, 1);
+  }
+  const cut = await send((await gzip(message(record()))).slice(0, -20));
+  const [{ code, pointer, line, column }] = cut.body.error.details;
+  assertEquals([code, pointer], ["invalid_gzip", ""]);
+  assert(line >= 1 && column >= 1);
+});
+
+it("may not be larger than its limit when unpacked", async ({ app, org, products }) => {
+  const bomb = await gzip(
+    message(record()).replace("<Product>", `${" ".repeat(2e6)}<Product>`),
   );
+  assert(bomb.length < 20_000);
 
-  await t.step("writes beside API requests for the same products", async () => {
-    const { org, onix, products } = await scene();
-    const text = (edition: number) =>
-      message(
-        ...Array.from({ length: 30 }, (_, i) =>
-          record({ reference: `r${i}`, isbn: isbnOf(i), pages: edition })),
-      );
-    await onix.report(text(1));
-    const ids = (await products()).map(({ id }: { id: string }) => id);
-
-    const [, ...replies] = await Promise.all([
-      (async () => {
-        for (let edition = 2; edition < 6; edition++) {
-          await onix.report(text(edition));
-        }
-      })(),
-      ...ids.slice(0, 20).map((id: string) =>
-        org.put(`/api/products/${id}`, { subtitle: "Changed" })
-      ),
-      ...ids.slice(20).map((id: string) => org.delete(`/api/products/${id}`)),
-    ]);
-
-    assert(replies.every(({ status }) => status === 200 || status === 503));
-    const report = await onix.report(text(6));
-    assertEquals(report.rejected, 0);
-    assertEquals((await products()).length, 30);
+  const { status, body } = await limited(app, org, 1_000_000).post(bomb, "", {
+    "content-encoding": "gzip",
   });
 
-  await t.step("lets requests of other organizations pass", async () => {
-    const { onix } = await scene();
-    const other = await scene();
-    let hasEnded = false;
-    const text = message(
-      ...Array.from(
-        { length: 1_000 },
-        (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
-      ),
-    );
+  assertEquals([status, body.error.code], [413, "PAYLOAD_TOO_LARGE"]);
+  assertEquals(await products(), []);
+});
 
-    const importing = onix.report(text).then((report) => {
-      hasEnded = true;
-      return report;
-    });
-    for (let i = 0; i < 3; i++) {
-      await other.org.create();
-      await other.products();
-    }
+it("sees nothing of another organization", async ({ another, app }) => {
+  const one = await another();
+  const other = await another();
+  const { outcomes: [{ id }] } = await one.onix.report(message(record()));
 
-    assertEquals(hasEnded, false);
-    assertEquals((await importing).created, 1_000);
+  const report = await other.onix.report(message(
+    record({ reference: `urn:uuid:${id}` }),
+    deletionOf("press.example.1"),
+  ));
+
+  assertEquals(outcomes(report), ["created", "unchanged"]);
+  assertEquals((await one.products()).length, 1);
+  const missing = await app.send(`/api/onix/products/${id}`, {
+    headers: { "x-api-key": other.org.key },
   });
-
-  await t.step(
-    "responds after a body that took longer than a request may",
-    async () => {
-      const { org } = await scene();
-      const deadlineMs = 6_000;
-      const records = Array.from(
-        { length: 250 },
-        (_, i) =>
-          record({
-            reference: `slow.example.${i}`.padEnd(450, "."),
-            isbn: isbnOf(i),
-          }),
-      );
-      const [start = "", end = ""] = message("\0").split("\0");
-      const parts = [start, ...records, end];
-      const body = new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const part = parts.shift();
-          if (part === undefined) return controller.close();
-          if (part === end) await pause(deadlineMs);
-          controller.enqueue(new TextEncoder().encode(part));
-        },
-      }, { highWaterMark: 0 });
-
-      const { status, text, body: { data } } = await send(
-        app.variant({ deadlineMs }),
-        "/api/onix/products",
-        {
-          method: "POST",
-          headers: { "x-api-key": org.key, "content-type": "text/xml" },
-          body,
-        },
-      );
-
-      assertEquals([status, data?.created], [200, 250]);
-      // Longer responses wait for memory.
-      assert(text.length > 131_072);
-    },
-  );
-
-  await t.step("acknowledges in XML", async () => {
-    const { onix } = await scene();
-
-    const { status, headers, text } = await onix.post(
-      message(record(), record({ reference: "bad", isbn: "9780141439588" })),
-      "",
-      { accept: "application/xml, application/json;q=0.5" },
-    );
-
-    assertEquals(status, 200);
-    assertEquals(headers.get("content-type"), "application/xml; charset=utf-8");
-    assertMatch(text, /<MessageStatus>02</);
-    assertMatch(text, /<RecordStatus>03</);
-  });
-
-  await t.step(
-    "is refused for other media types and long messages",
-    async () => {
-      const { onix, org, products } = await scene();
-      const json = await onix.post("{}", "", {
-        "content-type": "application/json",
-      });
-      const compressed = await onix.post("x", "", {
-        "content-encoding": "br",
-      });
-      const long = await limited(org, 2_000).post(
-        message(record(), record()),
-      );
-
-      assertEquals([json.status, compressed.status, long.status], [
-        415,
-        415,
-        413,
-      ]);
-      assertEquals(compressed.headers.get("accept-encoding"), "gzip");
-      assertEquals(await products(), []);
-    },
-  );
-
-  await t.step("may be compressed", async () => {
-    const { onix, products } = await scene();
-    const send = (body: Uint8Array<ArrayBuffer>, encoding = "gzip") =>
-      onix.post(body, "", { "content-encoding": encoding });
-    const first = await gzip(message(record()).slice(0, 400));
-    const rest = await gzip(message(record()).slice(400));
-
-    const whole = await send(await gzip(message(record())));
-    const members = await send(new Uint8Array([...first, ...rest]), "X-GZIP");
-
-    assertEquals([whole.body.data.created, members.body.data.unchanged], [
-      1,
-      1,
-    ]);
-    assertEquals((await products()).length, 1);
-    for (
-      const bad of [
-        rest.slice(0, -1),
-        rest.slice(0, 20),
-        new TextEncoder().encode(message(record({ reference: "2" }))),
-        new Uint8Array([...rest, 1, 2, 3]),
-      ]
-    ) {
-      const { status, body: { error } } = await send(bad);
-      assertEquals([status, error.code], [400, "INVALID_XML"]);
-      assertEquals(error.details.length, 1);
-    }
-    const cut = await send((await gzip(message(record()))).slice(0, -20));
-    const [{ code, pointer, line, column }] = cut.body.error.details;
-    assertEquals([code, pointer], ["invalid_gzip", ""]);
-    assert(line >= 1 && column >= 1);
-  });
-
-  await t.step("may not be larger than its limit when unpacked", async () => {
-    const { org, products } = await scene();
-    const bomb = await gzip(
-      message(record()).replace("<Product>", `${" ".repeat(2e6)}<Product>`),
-    );
-    assert(bomb.length < 20_000);
-
-    const { status, body } = await limited(org, 1_000_000).post(bomb, "", {
-      "content-encoding": "gzip",
-    });
-
-    assertEquals([status, body.error.code], [413, "PAYLOAD_TOO_LARGE"]);
-    assertEquals(await products(), []);
-  });
-
-  await t.step("sees nothing of another organization", async () => {
-    const one = await scene();
-    const other = await scene();
-    const { outcomes: [{ id }] } = await one.onix.report(message(record()));
-
-    const report = await other.onix.report(message(
-      record({ reference: `urn:uuid:${id}` }),
-      deletionOf("press.example.1"),
-    ));
-
-    assertEquals(outcomes(report), ["created", "unchanged"]);
-    assertEquals((await one.products()).length, 1);
-    const missing = await app.send(`/api/onix/products/${id}`, {
-      headers: { "x-api-key": other.org.key },
-    });
-    assertEquals(missing.status, 404);
-  });
+  assertEquals(missing.status, 404);
 });

@@ -103,3 +103,34 @@ export function least(
     `<TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>01</TitleElementLevel><TitleText>${title}</TitleText></TitleElement></TitleDetail>`
   }${detail}</DescriptiveDetail>${rest}</Product>`;
 }
+
+/** The same with what short forms say: blocks, or elements of the first one. */
+export function leastWith(...forms: string[]): string {
+  const { blocks = [], elements = [] } = Object.groupBy(
+    forms,
+    (form) => BLOCK.test(form) ? "blocks" : "elements",
+  );
+  const detail = xml(elements.join(" "));
+  return least("1", { detail, rest: xml(blocks.join(" ")) });
+}
+
+const BLOCK = /^(?:(?!Title)\w+Detail|ProductSupply|RelatedMaterial)\(/;
+
+/**
+ * XML of a short form, such as `Price(PriceType=02 Territory(CountriesIncluded="GB IE"))`
+ * or `Date[dateformat=05]=2026`. `Name()` is an empty element.
+ */
+export function xml(form: string): string {
+  const open: string[] = [];
+  return form.replaceAll(
+    /\s*(?:(\w+)(?:\[(\w+)=(\w+)\])?(?:(\()|=(?:"([^"]*)"|([^\s()]*)))|\))\s*/g,
+    (_, name, attribute, code, opening, quoted, plain) => {
+      if (!name) return `</${open.pop()}>`;
+      const start = attribute
+        ? `<${name} ${attribute}="${code}">`
+        : `<${name}>`;
+      if (opening) open.push(name);
+      return opening ? start : `${start}${quoted ?? plain}</${name}>`;
+    },
+  );
+}

@@ -13,6 +13,7 @@ Deno.test("Work in chunks", async (t) => {
   function withChunks(...chunks: (() => Promise<number>)[]): Database {
     return withOperations(app.database, (queries) => ({
       ...queries,
+      lookUp: () => Promise.resolve([{ has_work: chunks.length > 0 }] as never),
       write: async () =>
         [[{ products: await chunks.shift()?.() ?? null }]] as never,
     }));
@@ -89,6 +90,35 @@ Deno.test("Work in chunks", async (t) => {
       assertEquals(interval.isOver, true);
     },
   );
+
+  await t.step("asks one question while there is nothing to do", async () => {
+    const asked: string[] = [];
+    using interval = caughtInterval();
+
+    const stop = keepUp(
+      withOperations(app.database, (queries) => ({
+        ...queries,
+        lookUp(statement) {
+          asked.push("look-up");
+          return queries.lookUp(statement);
+        },
+        write(...statements) {
+          asked.push("transaction");
+          return queries.write(...statements);
+        },
+      })),
+      { report: () => {}, onError: (error) => asked.push(String(error)) },
+    );
+    await eventually(["look-up"], () => asked);
+    await eventually(["look-up", "look-up"], () => {
+      // The first question may still run.
+      if (asked.length < 2) interval.tick();
+      return asked;
+    });
+    stop();
+
+    assertEquals(asked, ["look-up", "look-up"]);
+  });
 });
 
 /** Catches the next timer of `setInterval`. Until disposed, its work is done at each `tick`. */

@@ -43,6 +43,8 @@ it("return 304 for a current ETag (RFC 9110, 13.1.2)", async ({ org }) => {
     assertEquals(status, 304, known);
     assertEquals(headers.get("etag"), etag);
   }
+  const put = await org.put(path, {}, { "if-none-match": etag });
+  assertEquals([put.status, put.headers.get("etag")], [200, etag]);
   for (const other of ['"a"', etag.slice(1, -1), "", '"', `"x${etag}`]) {
     const { status } = await org.get(path, { "if-none-match": other });
 

@@ -77,14 +77,7 @@ it("show what SQL writes, and its time", async ({ org, app, sql }) => {
   };
 
   for (const [languages, expected] of Object.entries(shown)) {
-    await assertShows(
-      app,
-      org,
-      id,
-      { isOwn: true, isShown: true },
-      () => write(languages),
-      languages,
-    );
+    await assertShows({ app, org, id }, () => write(languages), languages);
     const { data } = await read(app, org, path);
     assertEquals(data.languages, expected);
   }

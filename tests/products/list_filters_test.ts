@@ -9,6 +9,7 @@ import { idsOf, load } from "../support/sql/loading.ts";
 const ALL = REFERENCE_FILTERS.map(({ name }) => name);
 
 const it = testsOf("GET /products by filters");
+
 const none = uuidv7();
 
 it("filters by each column and by all together (specification, 4.2)", async ({ org, app }) => {

@@ -101,43 +101,6 @@ it("refuses an invalid page and limit", async ({ org }) => {
   assertEquals(status, 400);
 });
 
-it("embeds only the arrays in include", async ({ org, sql }) => {
-  const { id } = await org.create();
-  await sql.begin(async (sql) => {
-    await sql`
-      insert into product_territories (organization_id, product_id, market_reference)
-      values (${org.id}, ${id}, 'world')
-    `;
-    await sql`
-      insert into product_sales_rights (organization_id, product_id, sales_rights_type)
-      values (${org.id}, ${id}, '01')
-    `;
-  });
-  const both = ["product_sales_rights", "product_territories"];
-  const embeds: [string, string[]][] = [
-    ["", []],
-    ["product_territories", ["product_territories"]],
-    ["sales_rights", ["product_sales_rights"]],
-    ["product_sales_rights", ["product_sales_rights"]],
-    ["product_territories,sales_rights", both],
-    [" sales_rights , product_territories ", both],
-    ["sales_rights,sales_rights,product_territories", both],
-  ];
-  for (const [include, expected] of embeds) {
-    const { status, body } = await org.get(
-      `/api/products?include=${encodeURIComponent(include)}`,
-    );
-
-    assertEquals(status, 200, include);
-    const [product] = body.data;
-    assertEquals(
-      Object.keys(product).filter((key) => both.includes(key)).sort(),
-      expected,
-    );
-    for (const key of expected) assertEquals(product[key].length, 1);
-  }
-});
-
 it("embeds the same arrays as the full product", async ({ org, app }) => {
   const { product } = await org.create(await fullBody(app, org));
   await org.create({ title: "Bare" });

@@ -2,184 +2,170 @@ import { assert, assertEquals } from "@std/assert";
 import { assertDetails } from "../support/client/expect.ts";
 import { errorsOf } from "../support/client/writing.ts";
 import {
-  idOfCode,
-  openApp,
+  type App,
   type Organization,
+  testsOf,
 } from "../support/app/harness.ts";
 import { uuidv7 } from "../../db/uuid.ts";
+import { idOfCode } from "../../schema/code_ids.ts";
 
-Deno.test("product_form_id", async (t) => {
-  await using app = await openApp();
-  const { sql } = app;
-  const paperback = await idOfCode(app, "product_forms", "BC");
-  const hardback = await idOfCode(app, "product_forms", "BB");
+const [paperback, hardback] = ["BC", "BB"].map((form) => idOfCode("150", form));
 
-  await t.step("is shared by all products of the format", async () => {
-    const org = await app.organization();
-    const { path: sibling } = await org.create({ format_id: org.format });
+const it = testsOf("product_form_id");
 
-    const { product } = await org.create({
-      format_id: org.format,
-      product_form_id: paperback,
-    });
-    const { body: { data: other } } = await org.get(sibling);
+it("is shared by all products of the format", async ({ org, app }) => {
+  const { path: sibling } = await org.create({ format_id: org.format });
 
-    assertEquals(product.product_form_id, paperback);
-    assertEquals(other.product_form_id, paperback);
-    assertEquals(await formOf(org, org.format), paperback);
+  const { product } = await org.create({
+    format_id: org.format,
+    product_form_id: paperback,
+  });
+  const { body: { data: other } } = await org.get(sibling);
+
+  assertEquals(product.product_form_id, paperback);
+  assertEquals(other.product_form_id, paperback);
+  assertEquals(await formOf(app, org, org.format), paperback);
+});
+
+it("changes the stored format", async ({ org, app }) => {
+  const { path, product } = await org.create({ format_id: org.format });
+
+  const set = await org.put(path, { product_form_id: paperback });
+  const kept = await org.put(path, { title: "Persuasion" });
+  const cleared = await org.put(path, { product_form_id: null });
+
+  assertEquals(product.product_form_id, null);
+  assertEquals(set.body.data.product_form_id, paperback);
+  assert(set.body.data.updated_at > product.updated_at);
+  assertEquals(kept.body.data.product_form_id, paperback);
+  assertEquals(cleared.body.data.product_form_id, null);
+  assertEquals(await formOf(app, org, org.format), null);
+});
+
+it("changes only the format in the same request", async ({ org, app }) => {
+  const ebook = await createFormat(app, org);
+  const { path } = await org.create({
+    format_id: org.format,
+    product_form_id: paperback,
   });
 
-  await t.step("changes the stored format", async () => {
-    const org = await app.organization();
-    const { path, product } = await org.create({ format_id: org.format });
-
-    const set = await org.put(path, { product_form_id: paperback });
-    const kept = await org.put(path, { title: "Persuasion" });
-    const cleared = await org.put(path, { product_form_id: null });
-
-    assertEquals(product.product_form_id, null);
-    assertEquals(set.body.data.product_form_id, paperback);
-    assert(set.body.data.updated_at > product.updated_at);
-    assertEquals(kept.body.data.product_form_id, paperback);
-    assertEquals(cleared.body.data.product_form_id, null);
-    assertEquals(await formOf(org, org.format), null);
+  const moved = await org.put(path, {
+    format_id: ebook,
+    product_form_id: hardback,
   });
+  const back = await org.put(path, { format_id: org.format });
 
-  await t.step("changes only the format in the same request", async () => {
-    const org = await app.organization();
-    const ebook = await createFormat(org);
-    const { path } = await org.create({
-      format_id: org.format,
-      product_form_id: paperback,
-    });
+  assertEquals(moved.body.data.product_form_id, hardback);
+  assertEquals(back.body.data.product_form_id, paperback);
+  assertEquals(await formOf(app, org, ebook), hardback);
+});
 
-    const moved = await org.put(path, {
-      format_id: ebook,
-      product_form_id: hardback,
-    });
-    const back = await org.put(path, { format_id: org.format });
-
-    assertEquals(moved.body.data.product_form_id, hardback);
-    assertEquals(back.body.data.product_form_id, paperback);
-    assertEquals(await formOf(org, ebook), hardback);
-  });
-
-  await t.step("is the last of a batch", async () => {
-    const org = await app.organization();
-    const products = [];
-    for (let i = 0; i < 2; i++) {
-      products.push(await org.create({ format_id: org.format }));
-    }
-    for (const forms of [[paperback, hardback], [hardback, paperback]]) {
-      const operations = products.map(({ id }, i) => ({
-        method: "update",
-        id,
-        body: { product_form_id: forms[i] },
-      }));
-
-      const { status } = await org.post("/api/products/batch", { operations });
-
-      assertEquals(status, 200);
-      assertEquals(await formOf(org, org.format), forms[1]);
-    }
-  });
-
-  await t.step(
-    "is refused if unknown, although the batch then sets another",
-    async () => {
-      const org = await app.organization();
-      const operations = [crypto.randomUUID(), hardback].map((form) => ({
-        method: "create",
-        body: { title: "Emma", format_id: org.format, product_form_id: form },
-      }));
-
-      const { body } = await org.post("/api/products/batch", { operations });
-
-      const [refused, created] = body.data;
-      assertEquals([refused.status, created.status], [400, 201]);
-      assertEquals(
-        errorsOf(refused),
-        [["/product_form_id", "unknown_reference"]],
-      );
-      assertEquals(await formOf(org, org.format), hardback);
-    },
-  );
-
-  await t.step("does not change a format that has it already", async () => {
-    const org = await app.organization();
-    const { path } = await org.create({
-      format_id: org.format,
-      product_form_id: paperback,
-    });
-    const format = await org.get(`/api/formats/${org.format}`);
-
-    await org.put(path, { title: "Persuasion", product_form_id: paperback });
-
-    const later = await org.get(`/api/formats/${org.format}`);
-    assertEquals(later.headers.get("etag"), format.headers.get("etag"));
-  });
-
-  await t.step("has no effect without a format", async () => {
-    const org = await app.organization();
-
-    const { path, product } = await org.create({ product_form_id: paperback });
-    const { status, body } = await org.put(path, { product_form_id: hardback });
-    const cleared = await org.put(path, {
-      format_id: org.format,
-      product_form_id: null,
-    });
-    const dropped = await org.put(path, {
-      format_id: null,
-      product_form_id: paperback,
-    });
-
-    assertEquals(product.product_form_id, null);
-    assertEquals([status, body.data.product_form_id], [200, null]);
-    assertEquals(cleared.status, 200);
-    assertEquals(
-      [dropped.status, dropped.body.data.product_form_id],
-      [200, null],
-    );
-    assertEquals(await formOf(org, org.format), null);
-  });
-
-  await t.step("is refused if unknown", async () => {
-    const org = await app.organization();
-    const { path: withFormat } = await org.create({ format_id: org.format });
-    const { path: without } = await org.create();
-
-    for (const product_form_id of [crypto.randomUUID(), org.format]) {
-      const replies = [
-        await org.put(withFormat, { product_form_id }),
-        await org.put(without, { product_form_id }),
-        await org.post("/api/products", { title: "x", product_form_id }),
-        await org.post("/api/products", {
-          title: "x",
-          format_id: org.format,
-          product_form_id,
-        }),
-      ];
-
-      for (const reply of replies) {
-        assertDetails(reply, ["/product_form_id", "unknown_reference"]);
-      }
-    }
-  });
-
-  async function createFormat(org: Organization): Promise<string> {
-    const id = uuidv7();
-    await sql`insert into formats (organization_id, id, name) values (${org.id}, ${id}, 'Ebook')`;
-    return id;
+it("is the last of a batch", async ({ org, app }) => {
+  const products = [];
+  for (let i = 0; i < 2; i++) {
+    products.push(await org.create({ format_id: org.format }));
   }
+  for (const forms of [[paperback, hardback], [hardback, paperback]]) {
+    const operations = products.map(({ id }, i) => ({
+      method: "update",
+      id,
+      body: { product_form_id: forms[i] },
+    }));
 
-  async function formOf(
-    org: Organization,
-    format: string,
-  ): Promise<string | null | undefined> {
-    const [row] = await sql<{ product_form_id: string | null }[]>`
-      select product_form_id from formats
-      where organization_id = ${org.id} and id = ${format}
-    `;
-    return row?.product_form_id;
+    const { status } = await org.post("/api/products/batch", { operations });
+
+    assertEquals(status, 200);
+    assertEquals(await formOf(app, org, org.format), forms[1]);
   }
 });
+
+it("is refused if unknown, although the batch then sets another", async ({ org, app }) => {
+  const operations = [crypto.randomUUID(), hardback].map((form) => ({
+    method: "create",
+    body: { title: "Emma", format_id: org.format, product_form_id: form },
+  }));
+
+  const { body } = await org.post("/api/products/batch", { operations });
+
+  const [refused, created] = body.data;
+  assertEquals([refused.status, created.status], [400, 201]);
+  assertEquals(errorsOf(refused), [["/product_form_id", "unknown_reference"]]);
+  assertEquals(await formOf(app, org, org.format), hardback);
+});
+
+it("does not change a format that has it already", async ({ org }) => {
+  const { path } = await org.create({
+    format_id: org.format,
+    product_form_id: paperback,
+  });
+  const format = await org.get(`/api/formats/${org.format}`);
+
+  await org.put(path, { title: "Persuasion", product_form_id: paperback });
+
+  const later = await org.get(`/api/formats/${org.format}`);
+  assertEquals(later.headers.get("etag"), format.headers.get("etag"));
+});
+
+it("has no effect without a format", async ({ org, app }) => {
+  const { path, product } = await org.create({ product_form_id: paperback });
+  const { status, body } = await org.put(path, { product_form_id: hardback });
+  const cleared = await org.put(path, {
+    format_id: org.format,
+    product_form_id: null,
+  });
+  const dropped = await org.put(path, {
+    format_id: null,
+    product_form_id: paperback,
+  });
+
+  assertEquals(product.product_form_id, null);
+  assertEquals([status, body.data.product_form_id], [200, null]);
+  assertEquals(cleared.status, 200);
+  assertEquals(
+    [dropped.status, dropped.body.data.product_form_id],
+    [200, null],
+  );
+  assertEquals(await formOf(app, org, org.format), null);
+});
+
+it("is refused if unknown", async ({ org }) => {
+  const { path: withFormat } = await org.create({ format_id: org.format });
+  const { path: without } = await org.create();
+
+  for (const product_form_id of [crypto.randomUUID(), org.format]) {
+    const replies = [
+      await org.put(withFormat, { product_form_id }),
+      await org.put(without, { product_form_id }),
+      await org.post("/api/products", { title: "x", product_form_id }),
+      await org.post("/api/products", {
+        title: "x",
+        format_id: org.format,
+        product_form_id,
+      }),
+    ];
+
+    for (const reply of replies) {
+      assertDetails(reply, ["/product_form_id", "unknown_reference"]);
+    }
+  }
+});
+
+async function createFormat(app: App, org: Organization): Promise<string> {
+  const id = uuidv7();
+  await app.sql`
+    insert into formats (organization_id, id, name) values (${org.id}, ${id}, 'Ebook')
+  `;
+  return id;
+}
+
+async function formOf(
+  app: App,
+  org: Organization,
+  format: string,
+): Promise<string | null | undefined> {
+  const [row] = await app.sql<{ product_form_id: string | null }[]>`
+    select product_form_id from formats
+    where organization_id = ${org.id} and id = ${format}
+  `;
+  return row?.product_form_id;
+}

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { parametersOf } from "../../db/connections/sql.ts";
-import { buildProduct } from "../../db/products/documents.ts";
+import { selectBuilt } from "../../db/products/documents.ts";
 
 const GOLDEN = new URL("product.sql", import.meta.url);
 
 Deno.test("product.sql shows the SQL that reads a product", async () => {
-  const { text } = parametersOf(buildProduct("id"), "organization");
+  const { text } = parametersOf(selectBuilt("id"), "organization");
 
   const current = `-- The SQL that reads a product, $2 of organization $1.
 -- It follows from schema/product.ts. To renew this file: UPDATE_GOLDEN=1 deno task test tests/products/product_sql_test.ts

@@ -14,6 +14,7 @@ const FILTERS = REFERENCE_FILTERS.filter(({ isCounted }) => !isCounted)
   .map(({ name }) => name);
 
 const it = testsOf("GET /products by references and product_type");
+
 const none = uuidv7();
 
 it("filters by each reference", async ({ org, app }) => {

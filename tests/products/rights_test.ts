@@ -88,6 +88,7 @@ it("are embedded in a list by include", async ({ org, app }) => {
     { id, market_reference, exclusivity, markets },
   ) => ({ id, market_reference, exclusivity, markets }));
   const { product_sales_rights } = product;
+  const both = { product_territories: shallow, product_sales_rights };
 
   for (
     const [include, embedded] of [
@@ -95,14 +96,15 @@ it("are embedded in a list by include", async ({ org, app }) => {
       ["product_territories", { product_territories: shallow }],
       ["sales_rights", { product_sales_rights }],
       ["product_sales_rights", { product_sales_rights }],
-      ["sales_rights,product_territories", {
-        product_territories: shallow,
-        product_sales_rights,
-      }],
+      ...[
+        "sales_rights,product_territories",
+        " product_territories , sales_rights ",
+        "sales_rights,sales_rights,product_territories",
+      ].map((include) => [include, both] as const),
     ] as const
   ) {
     const { status, body: { data: [item] } } = await org.get(
-      `/api/products?include=${include}`,
+      `/api/products?include=${encodeURIComponent(include)}`,
     );
 
     assertEquals(status, 200);

@@ -157,6 +157,24 @@ Deno.test("GET /products?search=", async (t) => {
     },
   );
 
+  await t.step("rewrites nothing if what it compares is equal", async () => {
+    const org = await app.organization();
+    const product = { title: "Emma", isbn13: "9780306406157", page_count: 1 };
+    const { path } = await org.create(product);
+    const places = async () => [
+      ...await app.sql`
+        select s.ctid::text as place from product_search s where s.organization_id = ${org.id}
+      `,
+    ];
+    const before = await places();
+
+    await org.put(path, { ...product, page_count: 2 });
+
+    assertEquals(await places(), before);
+    await org.put(path, { ...product, title: "Sanditon" });
+    assertEquals(await search(org, "sanditon"), ["Sanditon"]);
+  });
+
   await t.step("does not match across two fields", async () => {
     const org = await app.organization();
     const { product } = await org.create({

@@ -50,10 +50,7 @@ Deno.test("The next response shows an SQL change of a column", async (t) => {
     await t.step(`${table}.${name}`, async () => {
       const isOwn = hasProduct(table);
       await assertShows(
-        app,
-        org,
-        id,
-        { isOwn, isShown: !change.isHidden },
+        { app, org, id, isOwn, isShown: !change.isHidden },
         () => run(table, change),
         `${table}.${name} needs a case of its own in tests/support/sql/shown_columns.ts`,
       );

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
 import { createFullProduct } from "../support/data/full_product.ts";
-import type { App } from "../support/app/harness.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { assertBuilt, assertShows, store } from "../support/client/stored.ts";
@@ -37,15 +36,15 @@ Deno.test("The next response shows an SQL change of a name", async (t) => {
   const { id } = await createFullProduct(app, org);
 
   for (const [way, change] of Object.entries(OF_NAMES)) {
-    await t.step(`that ${way}`, () =>
-      assertShows(
-        app,
-        org,
-        id,
-        { isOwn: false, isShown: true },
-        () => run(app, change),
-        way,
-      ));
+    await t.step(
+      `that ${way}`,
+      () =>
+        assertShows(
+          { app, org, id, isOwn: false },
+          () => app.sql.unsafe(change),
+          way,
+        ),
+    );
   }
 });
 
@@ -63,58 +62,50 @@ const LATE = [
 
 Deno.test("The next response shows a record that SQL inserts after the products that refer to it", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const org = await app.organization();
   const { id } = await createFullProduct(app, org);
 
   for (const table of LATE) {
     await t.step(table, async () => {
-      await run(app, `create table late as select * from ${table}`);
-      await run(app, `${REPLICA}; delete from ${table}`);
+      await sql.unsafe(`create table late as select * from ${table}`);
+      await sql.unsafe(`${REPLICA}; delete from ${table}`);
 
       await assertShows(
-        app,
-        org,
-        id,
-        { isOwn: false, isShown: true },
-        () => run(app, `insert into ${table} select * from late`),
+        { app, org, id, isOwn: false },
+        () => sql.unsafe(`insert into ${table} select * from late`),
         table,
       );
 
-      await run(app, "drop table late");
+      await sql.unsafe("drop table late");
     });
   }
 });
 
 Deno.test("A response shows a rename although SQL replaces the organization's row", async () => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const org = await app.organization();
   const { id } = await org.create({ publisher_id: org.publisher });
 
-  await assertShows(
-    app,
-    org,
-    id,
-    { isOwn: false, isShown: true },
-    async () => {
-      await run(app, "update publishers set name = 'Renamed'");
-      await run(
-        app,
-        `with gone as (delete from organizations where id = '${org.id}' returning *)
+  await assertShows({ app, org, id, isOwn: false }, async () => {
+    await sql.unsafe("update publishers set name = 'Renamed'");
+    await sql.unsafe(
+      `with gone as (delete from organizations where id = '${org.id}' returning *)
         insert into organizations (id, name) select id, name from gone`,
-      );
-    },
-    "a repeated version",
-  );
+    );
+  }, "a repeated version");
 });
 
 Deno.test("A rename", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const org = await app.organization();
   const others = await app.organization();
   const { rows } = await load(app, org, 300, () => ({ format_id: org.format }));
   await load(app, others, 3);
   const versions = () =>
-    app.sql<{ version: string }[]>`
+    sql<{ version: string }[]>`
       select c.relname || t.ctid || t.xmin as version
       from (
         select tableoid, ctid, xmin from products
@@ -131,7 +122,7 @@ Deno.test("A rename", async (t) => {
   await t.step("to the same name writes nothing else", async () => {
     const before = new Set((await versions()).map(({ version }) => version));
 
-    await run(app, "update publishing_statuses set name = name");
+    await sql.unsafe("update publishing_statuses set name = name");
 
     const written = (await versions()).filter(({ version }) =>
       !before.has(version)
@@ -144,8 +135,7 @@ Deno.test("A rename", async (t) => {
     async () => {
       const before = new Set((await versions()).map(({ version }) => version));
 
-      await run(
-        app,
+      await sql.unsafe(
         `update formats set name = 'Another' where id = '${org.format}'`,
       );
 
@@ -158,7 +148,3 @@ Deno.test("A rename", async (t) => {
     },
   );
 });
-
-async function run(app: App, text: string): Promise<void> {
-  await app.sql.unsafe(text);
-}

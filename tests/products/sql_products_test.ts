@@ -2,7 +2,6 @@ import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { Copy } from "../support/client/copy.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
-import type { App } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import {
   assertBuilt,
@@ -42,21 +41,15 @@ const OF_PRODUCTS: Record<string, (id: string) => string> = {
 
 Deno.test("The next response shows an SQL write of a product", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
 
   for (const [way, change] of Object.entries(OF_PRODUCTS)) {
     await t.step(`that ${way}`, async () => {
       const org = await app.organization();
       const { id } = await createFullProduct(app, org);
-      const changing = () => run(app, change(id));
+      const changing = () => sql.unsafe(change(id));
 
-      await assertShows(
-        app,
-        org,
-        id,
-        { isOwn: true, isShown: true },
-        changing,
-        way,
-      );
+      await assertShows({ app, org, id }, changing, way);
     });
   }
 
@@ -71,8 +64,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
       const { id, path } = await org.create();
       await store(app, org, id);
 
-      await run(
-        app,
+      await sql.unsafe(
         `${text}create temp table saved on commit drop as select * from products where id = '${id}';
         delete from products where id = '${id}';
         insert into products (organization_id, id, title, product_code, created_at, updated_at)
@@ -91,8 +83,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
       const { id, path } = await org.create();
       await store(app, org, id);
 
-      await run(
-        app,
+      await sql.unsafe(
         `with gone as (delete from products where id = '${id}' returning *)
       insert into products (organization_id, id, title, created_at, updated_at)
       select organization_id, id, 'Other', created_at, updated_at from gone`,
@@ -108,7 +99,9 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     const other = uuidv7();
     await store(app, org, id);
 
-    await run(app, `update products set id = '${other}' where id = '${id}'`);
+    await sql.unsafe(
+      `update products set id = '${other}' where id = '${id}'`,
+    );
 
     assertEquals((await org.get(`/api/products/${id}`)).status, 404);
     const { body } = await org.get(`/api/products/${other}`);
@@ -119,15 +112,13 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
   await t.step("whose updated_at is infinite", async () => {
     const org = await app.organization();
     const { id, path, product } = await org.create();
-    await run(
-      app,
+    await sql.unsafe(
       `update products set updated_at = 'infinity' where id = '${id}'`,
     );
 
     for (const title of ["First", "Second"]) {
       await store(app, org, id);
-      await run(
-        app,
+      await sql.unsafe(
         `update products set title = '${title}' where id = '${id}'`,
       );
 
@@ -140,13 +131,14 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
   await t.step("that is inserted at -infinity and updated", async () => {
     const org = await app.organization();
     const id = uuidv7();
-    await run(
-      app,
+    await sql.unsafe(
       `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '-infinity')`,
     );
     await store(app, org, id);
 
-    await run(app, `update products set title = 'Written' where id = '${id}'`);
+    await sql.unsafe(
+      `update products set title = 'Written' where id = '${id}'`,
+    );
 
     const { data } = await read(app, org, `/api/products/${id}`);
     assertEquals(data.title, "Written");
@@ -157,8 +149,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     await t.step(`that is inserted at ${time}`, async () => {
       const org = await app.organization();
       const id = uuidv7();
-      await run(
-        app,
+      await sql.unsafe(
         `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '${time}')`,
       );
       const copy = new Copy({
@@ -190,8 +181,7 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
       const org = await app.organization();
       const id = uuidv7();
 
-      await run(
-        app,
+      await sql.unsafe(
         `insert into products (organization_id, id, title, updated_at) values ('${org.id}', '${id}', 'Loaded', '2020-01-01');
       insert into product_prices (organization_id, product_id, id, position, currency_code)
       values ('${org.id}', '${id}', '${uuidv7()}', 0, 'GBP')`,
@@ -203,7 +193,3 @@ Deno.test("The next response shows an SQL write of a product", async (t) => {
     },
   );
 });
-
-async function run(app: App, text: string): Promise<void> {
-  await app.sql.unsafe(text);
-}

@@ -47,6 +47,7 @@ const WAYS: Record<string, (table: string, these: string) => string> = {
 
 Deno.test("The next response shows an SQL write of nested rows", async (t) => {
   await using app = await openOwnApp();
+  const { sql } = app;
   const tables = await tablesBelowProducts(app);
 
   for (const table of tables) {
@@ -54,20 +55,20 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
     const { id, path } = await createFullProduct(app, org);
     await org.put(path, { series_id: null });
     const these = `product_id = '${id}'`;
-    await run(app, saving(table, these));
+    await sql.unsafe(saving(table, these));
 
     const isThorough = IS_WHOLE || SAMPLE.includes(table);
     const ways = Object.entries(WAYS).slice(0, isThorough ? undefined : 2);
     for (const [way, change] of ways) {
-      await t.step(`${table}: they ${way}`, () =>
-        assertShows(
-          app,
-          org,
-          id,
-          { isOwn: true, isShown: true },
-          () => run(app, change(table, these)),
-          `${table}: ${way}`,
-        ));
+      await t.step(
+        `${table}: they ${way}`,
+        () =>
+          assertShows(
+            { app, org, id },
+            () => sql.unsafe(change(table, these)),
+            `${table}: ${way}`,
+          ),
+      );
     }
 
     if (!isThorough) continue;
@@ -76,8 +77,7 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
       await store(app, org, id, other.id);
       const before = await timesOf(org, path, other.path);
 
-      await run(
-        app,
+      await sql.unsafe(
         `${REPLICA}; update ${table} set product_id = '${other.id}' where ${these}`,
       );
 
@@ -93,15 +93,15 @@ Deno.test("The next response shows an SQL write of nested rows", async (t) => {
     const org = await app.organization();
     const { id } = await createFullProduct(app, org);
 
-    await t.step(`${table}: they are truncated`, () =>
-      assertShows(
-        app,
-        org,
-        id,
-        { isOwn: true, isShown: true },
-        () => run(app, `truncate ${table} cascade`),
-        `${table}: truncated`,
-      ));
+    await t.step(
+      `${table}: they are truncated`,
+      () =>
+        assertShows(
+          { app, org, id },
+          () => sql.unsafe(`truncate ${table} cascade`),
+          `${table}: truncated`,
+        ),
+    );
   }
 });
 
@@ -137,15 +137,10 @@ Deno.test("A trigger", async (t) => {
         update product_prices set list_price = 3`,
     })
   ) {
-    await t.step(what, () =>
-      assertShows(
-        app,
-        org,
-        id,
-        { isOwn: true, isShown: true },
-        () => run(app, change),
-        what,
-      ));
+    await t.step(
+      what,
+      () => assertShows({ app, org, id }, () => app.sql.unsafe(change), what),
+    );
   }
 
   await t.step("has no functions that other roles can call", async () => {
@@ -159,7 +154,7 @@ Deno.test("A trigger", async (t) => {
     assertEquals([...open], []);
   });
 
-  await run(app, `drop owned by ${role}; drop role ${role}`);
+  await app.sql.unsafe(`drop owned by ${role}; drop role ${role}`);
 });
 
 function insertSaved(table: string): string {
@@ -179,10 +174,6 @@ async function timesOf(
 ): Promise<string[]> {
   const replies = await Promise.all(paths.map((path) => org.get(path)));
   return replies.map(({ body }) => body.data.updated_at);
-}
-
-async function run(app: App, text: string): Promise<void> {
-  await app.sql.unsafe(text);
 }
 
 async function tablesBelowProducts(app: App): Promise<string[]> {

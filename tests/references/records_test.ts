@@ -6,7 +6,8 @@ import {
   assertHas,
   withoutRequestId,
 } from "../support/client/expect.ts";
-import { idOfCode, openApp, testsOf } from "../support/app/harness.ts";
+import { openApp, testsOf } from "../support/app/harness.ts";
+import { idOfCode } from "../../schema/code_ids.ts";
 import { sampleOf } from "../support/app/sample.ts";
 import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
@@ -26,265 +27,212 @@ const VALUES: Record<string, unknown> = {
 /** What columns without a value show, if not null. */
 const EMPTY: Record<string, unknown> = { is_organization: false };
 
-Deno.test("CRUD of records", async (t) => {
-  await using app = await openApp();
+// Those with fields of their own differ; the others have a name alone.
+const fieldsOf = (table: OwnTable) => Object.keys(RECORDS[table].fields);
+for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
+  const path = pathOfRecords(table);
 
-  // Those with fields of their own differ; the others have a name alone.
-  const fieldsOf = (table: OwnTable) => Object.keys(RECORDS[table].fields);
-  for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
-    const path = pathOfRecords(table);
+  const it = testsOf(path);
+  const others = Object.entries(RECORDS[table].fields)
+    .flatMap(([name, field]) =>
+      name !== "name" && field.kind === "column" && field.body ? name : []
+    );
+  const form = idOfCode("150", "BC");
+  const values = Object.fromEntries(
+    others.map((column) => [column, VALUES[column] ?? form]),
+  );
 
-    await t.step(path, async (t) => {
-      const others = Object.entries(RECORDS[table].fields)
-        .flatMap(([name, field]) =>
-          name !== "name" && field.kind === "column" && field.body ? name : []
-        );
-      const form = await idOfCode(app, "product_forms", "BC");
-      const values = Object.fromEntries(
-        others.map((column) => [column, VALUES[column] ?? form]),
+  it("POST creates a record with every field", async ({ org }) => {
+    const created = await org.post(path, { name: " Émile ", ...values });
+
+    assertEquals(created.status, 201);
+    const { id, created_at, updated_at, ...fields } = created.body.data;
+    assertEquals(fields, { name: " Émile ", ...values });
+    assertEquals(updated_at, created_at);
+    assertEquals(created.headers.get("location"), `${path}/${id}`);
+    const { status, body, headers } = await org.get(`${path}/${id}`);
+    assertEquals(status, 200);
+    assertEquals(body.data, { ...created.body.data, products: 0 });
+    assertEquals(headers.get("etag"), created.headers.get("etag"));
+  });
+
+  it("POST accepts duplicate names and nulls", async ({ org }) => {
+    const replies = [
+      await org.post(path, { name: "Twin" }),
+      await org.post(path, { name: "Twin" }),
+    ];
+
+    for (const { status, body: { data } } of replies) {
+      assertEquals(status, 201);
+      assertHas(
+        data,
+        Object.fromEntries(
+          others.map((column) => [column, EMPTY[column] ?? null]),
+        ),
+      );
+    }
+    assertNotEquals(replies[0]!.body.data.id, replies[1]!.body.data.id);
+  });
+
+  it("POST and PUT return every error with its pointer", async ({ org }) => {
+    const { path: record } = await createRecord(org, table);
+    const { total } = (await org.get(path)).body.meta;
+    for (const [name, code] of NAMES) {
+      assertDetails(await org.post(path, { name }), ["/name", code]);
+      assertDetails(await org.put(record, { name }), ["/name", code]);
+    }
+    assertDetails(await org.post(path, {}), ["/name", "required"]);
+    assertDetails(
+      await org.post(path, { name: "", naem: "x" }),
+      ["/name", "blank"],
+      ["/naem", "unknown_field"],
+    );
+    assertEquals((await org.get(path)).body.meta.total, total);
+  });
+
+  it("POST accepts any name of 500 characters", async ({ org }) => {
+    const name = "𝒜".repeat(500);
+
+    const { status, body } = await org.post(path, { name });
+
+    assertEquals(status, 201);
+    assertEquals(body.data.name, name);
+  });
+
+  it("PUT changes only the fields in the body, and null clears a field", async ({ org }) => {
+    const { body: { data } } = await org.post(path, { name: "A", ...values });
+    const record = `${path}/${data.id}`;
+
+    const renamed = await org.put(record, { name: "B" });
+    const cleared = await org.put(
+      record,
+      Object.fromEntries(others.map((column) => [column, null])),
+    );
+    const empty = await org.put(record, {});
+
+    assertHas(renamed.body.data, { ...values, name: "B" });
+    assert(renamed.body.data.updated_at > data.updated_at);
+    assertEquals(renamed.body.data.created_at, data.created_at);
+    for (const column of others) {
+      assertEquals(cleared.body.data[column], EMPTY[column] ?? null);
+    }
+    assertEquals(empty.body.data, cleared.body.data);
+    assertDetails(await org.put(record, { name: null }), [
+      "/name",
+      "invalid_type",
+    ]);
+  });
+
+  it("PUT accepts a response as body, and lists the Ignored-Fields", async ({ org }) => {
+    const { path: record } = await createRecord(org, table);
+    const { body: { data } } = await org.get(record);
+
+    const { status, headers } = await org.put(record, data);
+
+    assertEquals(status, 200);
+    assertEquals(
+      headers.get("ignored-fields"),
+      "id, created_at, updated_at, products",
+    );
+  });
+
+  it("PUT and DELETE honour If-Match (RFC 9110, 13.1.1)", async ({ org }) => {
+    const { path: record } = await createRecord(org, table);
+    const etag = (await org.get(record)).headers.get("etag")!;
+    const current = await org.get(record, { "if-none-match": etag });
+
+    const changed = await org.put(record, { name: "B" }, { "if-match": etag });
+    const late = await org.put(record, { name: "C" }, { "if-match": etag });
+    const lateDelete = await org.delete(record, { "if-match": etag });
+    const now = changed.headers.get("etag")!;
+    const deleted = await org.delete(record, { "if-match": now });
+    const gone = await org.delete(record, { "if-match": now });
+    const unknown = await org.put(record, { name: "D" }, { "if-match": now });
+
+    assertEquals(current.status, 304);
+    assertEquals(
+      [changed, late, lateDelete, deleted, gone, unknown].map((
+        { status },
+      ) => status),
+      [200, 412, 412, 200, 412, 404],
+    );
+  });
+
+  it("If-Match lets one of many writers succeed", async ({ org }) => {
+    for (let round = 0; round < 3; round++) {
+      const { path: record } = await createRecord(org, table);
+      const headers = {
+        "if-match": (await org.get(record)).headers.get("etag")!,
+      };
+
+      const replies = await Promise.all(
+        Array.from(
+          { length: 8 },
+          (_, i) =>
+            i % 2
+              ? org.put(record, { name: `${i}` }, headers)
+              : org.delete(record, headers),
+        ),
       );
 
-      await t.step("POST creates a record with every field", async () => {
-        const org = await app.organization();
+      const statuses = replies.map(({ status }) => status);
+      assertEquals(statuses.filter((status) => status === 200).length, 1);
+    }
+  });
 
-        const created = await org.post(path, { name: " Émile ", ...values });
+  it("POST creates one record per Idempotency-Key", async ({ org }) => {
+    const headers = { "idempotency-key": "order-1" };
 
-        assertEquals(created.status, 201);
-        const { id, created_at, updated_at, ...fields } = created.body.data;
-        assertEquals(fields, { name: " Émile ", ...values });
-        assertEquals(updated_at, created_at);
-        assertEquals(created.headers.get("location"), `${path}/${id}`);
-        const { status, body, headers } = await org.get(`${path}/${id}`);
-        assertEquals(status, 200);
-        assertEquals(body.data, { ...created.body.data, products: 0 });
-        assertEquals(headers.get("etag"), created.headers.get("etag"));
-      });
+    const first = await org.post(path, { name: "A" }, headers);
+    const again = await org.post(path, { name: "A" }, headers);
+    const other = await org.post(path, { name: "B" }, headers);
 
-      await t.step("POST accepts duplicate names and nulls", async () => {
-        const org = await app.organization();
-        const replies = [
-          await org.post(path, { name: "Twin" }),
-          await org.post(path, { name: "Twin" }),
-        ];
+    assertEquals([first.status, again.status, other.status], [201, 201, 422]);
+    assertEquals(again.text, first.text);
+    assertEquals(again.headers.get("idempotent-replayed"), "true");
+    for (const header of ["location", "etag"]) {
+      assertEquals(again.headers.get(header), first.headers.get(header));
+    }
+    const { body } = await org.get(`${path}?name=A`);
+    assertEquals(body.meta.total, 1);
+  });
 
-        for (const { status, body: { data } } of replies) {
-          assertEquals(status, 201);
-          assertHas(
-            data,
-            Object.fromEntries(
-              others.map((column) => [column, EMPTY[column] ?? null]),
-            ),
-          );
-        }
-        assertNotEquals(replies[0]!.body.data.id, replies[1]!.body.data.id);
-      });
+  it("DELETE returns deleted: false for a deleted record", async ({ org }) => {
+    const { id, path: record } = await createRecord(org, table);
 
-      await t.step(
-        "POST and PUT return every error with its pointer",
-        async () => {
-          const org = await app.organization();
-          const { path: record } = await createRecord(org, table);
-          const { total } = (await org.get(path)).body.meta;
-          for (const [name, code] of NAMES) {
-            assertDetails(await org.post(path, { name }), ["/name", code]);
-            assertDetails(await org.put(record, { name }), ["/name", code]);
-          }
-          assertDetails(await org.post(path, {}), ["/name", "required"]);
-          assertDetails(
-            await org.post(path, { name: "", naem: "x" }),
-            ["/name", "blank"],
-            ["/naem", "unknown_field"],
-          );
-          assertEquals((await org.get(path)).body.meta.total, total);
-        },
-      );
+    const first = await org.delete(record);
+    const second = await org.delete(record);
 
-      await t.step(
-        "POST accepts any name of 500 characters",
-        async () => {
-          const org = await app.organization();
-          const name = "𝒜".repeat(500);
+    assertEquals(first.body.data, { id, deleted: true });
+    assertEquals(second.body.data, { id, deleted: false });
+    assertEquals((await org.get(record)).status, 404);
+    assertEquals((await org.put(record, { name: "B" })).status, 404);
+  });
 
-          const { status, body } = await org.post(path, { name });
+  it("treats records of another organization as missing", async ({ app }) => {
+    const [ours, theirs] = [await app.organization(), await app.organization()];
+    const { id, path: record } = await createRecord(theirs, table);
+    const { total } = (await ours.get(path)).body.meta;
+    const missing = `${path}/${uuidv7()}`;
 
-          assertEquals(status, 201);
-          assertEquals(body.data.name, name);
-        },
-      );
-
-      await t.step(
-        "PUT changes only the fields in the body, and null clears a field",
-        async () => {
-          const org = await app.organization();
-          const { body: { data } } = await org.post(path, {
-            name: "A",
-            ...values,
-          });
-          const record = `${path}/${data.id}`;
-
-          const renamed = await org.put(record, { name: "B" });
-          const cleared = await org.put(
-            record,
-            Object.fromEntries(others.map((column) => [column, null])),
-          );
-          const empty = await org.put(record, {});
-
-          assertHas(renamed.body.data, { ...values, name: "B" });
-          assert(renamed.body.data.updated_at > data.updated_at);
-          assertEquals(renamed.body.data.created_at, data.created_at);
-          for (const column of others) {
-            assertEquals(cleared.body.data[column], EMPTY[column] ?? null);
-          }
-          assertEquals(empty.body.data, cleared.body.data);
-          assertDetails(await org.put(record, { name: null }), [
-            "/name",
-            "invalid_type",
-          ]);
-        },
-      );
-
-      await t.step(
-        "PUT accepts a response as body, and lists the Ignored-Fields",
-        async () => {
-          const org = await app.organization();
-          const { path: record } = await createRecord(org, table);
-          const { body: { data } } = await org.get(record);
-
-          const { status, headers } = await org.put(record, data);
-
-          assertEquals(status, 200);
-          assertEquals(
-            headers.get("ignored-fields"),
-            "id, created_at, updated_at, products",
-          );
-        },
-      );
-
-      await t.step(
-        "PUT and DELETE honour If-Match (RFC 9110, 13.1.1)",
-        async () => {
-          const org = await app.organization();
-          const { path: record } = await createRecord(org, table);
-          const etag = (await org.get(record)).headers.get("etag")!;
-          const current = await org.get(record, { "if-none-match": etag });
-
-          const changed = await org.put(record, { name: "B" }, {
-            "if-match": etag,
-          });
-          const late = await org.put(record, { name: "C" }, {
-            "if-match": etag,
-          });
-          const lateDelete = await org.delete(record, { "if-match": etag });
-          const now = changed.headers.get("etag")!;
-          const deleted = await org.delete(record, { "if-match": now });
-          const gone = await org.delete(record, { "if-match": now });
-          const unknown = await org.put(record, { name: "D" }, {
-            "if-match": now,
-          });
-
-          assertEquals(current.status, 304);
-          assertEquals(
-            [changed, late, lateDelete, deleted, gone, unknown].map((
-              { status },
-            ) => status),
-            [200, 412, 412, 200, 412, 404],
-          );
-        },
-      );
-
-      await t.step("If-Match lets one of many writers succeed", async () => {
-        const org = await app.organization();
-        for (let round = 0; round < 3; round++) {
-          const { path: record } = await createRecord(org, table);
-          const headers = {
-            "if-match": (await org.get(record)).headers.get("etag")!,
-          };
-
-          const replies = await Promise.all(
-            Array.from(
-              { length: 8 },
-              (_, i) =>
-                i % 2
-                  ? org.put(record, { name: `${i}` }, headers)
-                  : org.delete(record, headers),
-            ),
-          );
-
-          const statuses = replies.map(({ status }) => status);
-          assertEquals(statuses.filter((status) => status === 200).length, 1);
-        }
-      });
-
-      await t.step("POST creates one record per Idempotency-Key", async () => {
-        const org = await app.organization();
-        const headers = { "idempotency-key": "order-1" };
-
-        const first = await org.post(path, { name: "A" }, headers);
-        const again = await org.post(path, { name: "A" }, headers);
-        const other = await org.post(path, { name: "B" }, headers);
-
-        assertEquals([first.status, again.status, other.status], [
-          201,
-          201,
-          422,
-        ]);
-        assertEquals(again.text, first.text);
-        assertEquals(again.headers.get("idempotent-replayed"), "true");
-        for (const header of ["location", "etag"]) {
-          assertEquals(again.headers.get(header), first.headers.get(header));
-        }
-        const { body } = await org.get(`${path}?name=A`);
-        assertEquals(body.meta.total, 1);
-      });
-
-      await t.step(
-        "DELETE returns deleted: false for a deleted record",
-        async () => {
-          const org = await app.organization();
-          const { id, path: record } = await createRecord(org, table);
-
-          const first = await org.delete(record);
-          const second = await org.delete(record);
-
-          assertEquals(first.body.data, { id, deleted: true });
-          assertEquals(second.body.data, { id, deleted: false });
-          assertEquals((await org.get(record)).status, 404);
-          assertEquals((await org.put(record, { name: "B" })).status, 404);
-        },
-      );
-
-      await t.step(
-        "treats records of another organization as missing",
-        async () => {
-          const [ours, theirs] = [
-            await app.organization(),
-            await app.organization(),
-          ];
-          const { id, path: record } = await createRecord(theirs, table);
-          const { total } = (await ours.get(path)).body.meta;
-          const missing = `${path}/${uuidv7()}`;
-
-          const ask = (path: string) => [
-            ours.get(path),
-            ours.put(path, { name: "B" }),
-            ours.delete(path),
-          ];
-          const foreign = await Promise.all(ask(record));
-          const unknown = await Promise.all(ask(missing));
-          foreign.forEach((reply, i) => {
-            assertEquals(reply.status, unknown[i]!.status);
-            assertEquals(
-              withoutRequestId(reply),
-              withoutRequestId(unknown[i]!).replaceAll(missing.slice(-36), id),
-            );
-          });
-          assertEquals((await ours.get(path)).body.meta.total, total);
-          assertEquals((await theirs.get(record)).body.data.name, "Harbour");
-        },
+    const ask = (path: string) => [
+      ours.get(path),
+      ours.put(path, { name: "B" }),
+      ours.delete(path),
+    ];
+    const foreign = await Promise.all(ask(record));
+    const unknown = await Promise.all(ask(missing));
+    foreign.forEach((reply, i) => {
+      assertEquals(reply.status, unknown[i]!.status);
+      assertEquals(
+        withoutRequestId(reply),
+        withoutRequestId(unknown[i]!).replaceAll(missing.slice(-36), id),
       );
     });
-  }
-});
+    assertEquals((await ours.get(path)).body.meta.total, total);
+    assertEquals((await theirs.get(record)).body.data.name, "Harbour");
+  });
+}
 
 const NAMES: [unknown, string][] = [
   ["", "blank"],

@@ -11,7 +11,11 @@ import {
   roleOf,
 } from "../../db/access.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
-import { fillSearch, spreadRenames } from "../../db/products/chunks.ts";
+import {
+  fillSearch,
+  hasWork,
+  spreadRenames,
+} from "../../db/products/chunks.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -106,6 +110,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     caller: { organizationId: org.id, name: "command" },
   });
   await operations.write(deleteOldest);
+  await hasWork(database);
   await spreadRenames(database);
   await fillSearch(database, () => {});
   const { key, statement } = newKey({

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { pause } from "../../db/connections/deadline.ts";
 import { startLoad } from "../faults/load.ts";
 import { ask } from "../faults/restarts.ts";
@@ -10,14 +11,13 @@ import {
   send,
 } from "../support/app/harness.ts";
 import { type Service, start } from "../support/app/process.ts";
+import { v8FlagsOf } from "../support/app/v8_flags.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** The memory that the process may take, in bytes. */
 const MAX_MEMORY = 400e6;
 
-/** Those of `deno task serve`. */
-const V8_FLAGS =
-  "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--heap-growing-percent=75";
+const V8_FLAGS = v8FlagsOf(config.tasks.serve.command);
 
 const CLIENTS = 64;
 

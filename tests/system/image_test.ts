@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { VARIABLE_NAMES } from "../../schema/config.ts";
 import { TIMED } from "../support/app/deadline.ts";
+import { v8FlagsOf } from "../support/app/v8_flags.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -65,4 +67,10 @@ Deno.test("compose.yaml passes every variable on", TIMED, async () => {
     const isFixed = ["DATA_DIR", "HOST", "PORT"].includes(name);
     assertEquals(passed.includes(name), !isFixed, name);
   }
+});
+
+Deno.test("The executable runs with the V8 flags of the service", () => {
+  const { serve, compile } = config.tasks;
+
+  assertEquals(v8FlagsOf(compile.command), v8FlagsOf(serve.command));
 });

@@ -52,9 +52,13 @@ Deno.test("An output", async (t) => {
       output.write("lost\n");
       assertEquals(await output.flush(), true);
       isFull = false;
+      // Without another line, too.
+      await output.flush();
+      const reported = stream.text;
       output.write("kept\n");
       await output.flush();
 
+      assertEquals(parse(reported.trimEnd()).lines, 3);
       const [warning, kept] = stream.text.split("\n");
       const { level, message, lines } = parse(warning);
       assertEquals([level, message, lines, kept], [

@@ -7,8 +7,8 @@ import {
 } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import {
-  buildProduct,
-  currentProducts,
+  selectBuilt,
+  selectProducts,
   storeProducts,
 } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/commands/recount.ts";
@@ -155,8 +155,8 @@ Deno.test("Export and import", async (t) => {
       .split("\n").splice(productAt);
     assertEquals(JSON.parse(first!), JSON.parse(text.split("\n")[productAt]!));
     assertEquals(others, lines.slice(productAt + 1));
-    const [current] = await database.lookUp(currentProducts([product.id]));
-    const [built] = await database.lookUp(buildProduct(product.id));
+    const [current] = await database.lookUp(selectProducts([product.id]));
+    const [built] = await database.lookUp(selectBuilt(product.id));
     assertEquals(current!.product, built!.product);
     assertEquals([...await target().scan(miscounted)], []);
   });

@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
 import { freePort } from "../support/app/port.ts";
-import { openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { webhookTest } from "./scene.ts";
 
 const PAGE = new URL("../../routes/docs/page.html", import.meta.url);
 
@@ -13,8 +12,7 @@ async function receiverOfPage(): Promise<string> {
   return code!.replaceAll("&lt;", "<").replaceAll("&gt;", ">");
 }
 
-Deno.test("The receiver of the reference page", TIMED, async (t) => {
-  await using scene = await openScene();
+webhookTest("The receiver of the reference page", async (scene, t) => {
   const { ask } = scene;
   await using server = Deno.serve({
     hostname: "127.0.0.1",

@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { signaturesOf } from "../support/app/receiver.ts";
-import { isShared, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { embeddedTest, webhookTest } from "./scene.ts";
 
-Deno.test("A message", TIMED, async (t) => {
-  await using scene = await openScene();
+webhookTest("A message", async (scene, t) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
   const last = () => receiver.received.at(-1)!;
@@ -110,8 +108,7 @@ Deno.test("A message", TIMED, async (t) => {
   });
 });
 
-Deno.test("The secrets of a webhook", TIMED, async (t) => {
-  await using scene = await openScene();
+webhookTest("The secrets of a webhook", async (scene, t) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
   const rotate = async (body: object) =>
@@ -173,48 +170,44 @@ Deno.test("The secrets of a webhook", TIMED, async (t) => {
   });
 });
 
-Deno.test(
-  { ...TIMED, name: "A burst of changes as one message", ignore: isShared },
-  async (t) => {
-    await using scene = await openScene();
-    const { ask, receiver } = scene;
+embeddedTest("A burst of changes as one message", async (scene, t) => {
+  const { ask, receiver } = scene;
+  await scene.product();
+  const webhook = await scene.webhook({ events: ["feed.advanced"] });
+  const changesOf = async (at: number) => {
+    const { data } = receiver.received[at]!.message;
+    const { body } = await ask(
+      "GET",
+      `/products/changes?after=${data.after}`,
+    );
+    return { told: data.changes, listed: body.data.length };
+  };
+
+  await t.step("names the cursor after which they are listed", async () => {
+    const operations = Array.from({ length: 100 }, (_, i) => (
+      { method: "create", body: { title: `Book ${i}` } }
+    ));
+    await ask("POST", "/products/batch", { operations });
+    await scene.arrived(1);
+
+    assertEquals(receiver.received[0]!.type, "feed.advanced");
+    assertEquals(await changesOf(0), { told: 100, listed: 100 });
+    await scene.until(webhook, "behind", 0);
+  });
+
+  await t.step("comes again only once it was answered", async () => {
+    receiver.answer(() => new Response(null, { status: 500 }));
     await scene.product();
-    const webhook = await scene.webhook({ events: ["feed.advanced"] });
-    const changesOf = async (at: number) => {
-      const { data } = receiver.received[at]!.message;
-      const { body } = await ask(
-        "GET",
-        `/products/changes?after=${data.after}`,
-      );
-      return { told: data.changes, listed: body.data.length };
-    };
+    await scene.arrived(2);
+    await scene.until(webhook, "waiting", 1);
+    await scene.product();
+    assertEquals((await scene.state(webhook)).behind, 2);
+    receiver.answer(() => new Response(null, { status: 204 }));
+    await scene.arrived(4);
 
-    await t.step("names the cursor after which they are listed", async () => {
-      const operations = Array.from({ length: 100 }, (_, i) => (
-        { method: "create", body: { title: `Book ${i}` } }
-      ));
-      await ask("POST", "/products/batch", { operations });
-      await scene.arrived(1);
-
-      assertEquals(receiver.received[0]!.type, "feed.advanced");
-      assertEquals(await changesOf(0), { told: 100, listed: 100 });
-      await scene.until(webhook, "behind", 0);
-    });
-
-    await t.step("comes again only once it was answered", async () => {
-      receiver.answer(() => new Response(null, { status: 500 }));
-      await scene.product();
-      await scene.arrived(2);
-      await scene.until(webhook, "waiting", 1);
-      await scene.product();
-      assertEquals((await scene.state(webhook)).behind, 2);
-      receiver.answer(() => new Response(null, { status: 204 }));
-      await scene.arrived(4);
-
-      const [, first, again, next] = receiver.received;
-      assertEquals([again!.id, again!.body], [first!.id, first!.body]);
-      assertEquals(next!.message.data.changes, 1);
-      await scene.until(webhook, "behind", 0);
-    });
-  },
-);
+    const [, first, again, next] = receiver.received;
+    assertEquals([again!.id, again!.body], [first!.id, first!.body]);
+    assertEquals(next!.message.data.changes, 1);
+    await scene.until(webhook, "behind", 0);
+  });
+});

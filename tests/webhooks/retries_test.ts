@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { openReceiver } from "../support/app/receiver.ts";
-import { inTime, TIMED } from "../support/app/deadline.ts";
+import { inTime } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { isShared, openScene, VARIABLES } from "./scene.ts";
+import { embeddedTest, VARIABLES, webhookTest } from "./scene.ts";
 
 const OK = () => new Response(null, { status: 204 });
 
@@ -15,12 +15,7 @@ function titles(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `Book ${i}`);
 }
 
-Deno.test({
-  ...TIMED,
-  name: "A message that fails",
-  ignore: isShared,
-}, async (t) => {
-  await using scene = await openScene();
+embeddedTest("A message that fails", async (scene, t) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
 
@@ -158,12 +153,7 @@ Deno.test({
   });
 });
 
-Deno.test({
-  ...TIMED,
-  name: "A receiver that is down",
-  ignore: isShared,
-}, async (t) => {
-  await using scene = await openScene({ WEBHOOK_RETRY_SECONDS: "2" });
+embeddedTest("A receiver that is down", async (scene, t) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
   const create = (titles: string[]) =>
@@ -257,42 +247,36 @@ Deno.test({
       assertEquals(enabled.body.data.resumes_at, null);
     },
   );
-});
+}, { WEBHOOK_RETRY_SECONDS: "2" });
 
-Deno.test({
-  ...TIMED,
-  name: "Two senders together send eight messages of a webhook at once",
-}, async () => {
-  await using scene = await openScene();
-  const { app, receiver } = scene;
-  const answered = Promise.withResolvers<void>();
-  receiver.answer(async () => {
-    await answered.promise;
-    return OK();
-  });
-  await scene.webhook();
-  for (let i = 0; i < 8; i++) await scene.product();
-  await scene.arrived(8);
+webhookTest(
+  "Two senders together send eight messages of a webhook at once",
+  async (scene) => {
+    const { app, receiver } = scene;
+    const answered = Promise.withResolvers<void>();
+    receiver.answer(async () => {
+      await answered.promise;
+      return OK();
+    });
+    await scene.webhook();
+    for (let i = 0; i < 8; i++) await scene.product();
+    await scene.arrived(8);
 
-  // The first sender does not notice these at once.
-  for (let i = 0; i < 8; i++) await scene.org.create();
-  const other = app.sender(VARIABLES);
-  other.start();
-  // Each sender asks for work once a second.
-  await pause(1_500);
+    // The first sender does not notice these at once.
+    for (let i = 0; i < 8; i++) await scene.org.create();
+    const other = app.sender(VARIABLES);
+    other.start();
+    // Each sender asks for work once a second.
+    await pause(1_500);
 
-  assertEquals(receiver.received.length, 8);
-  answered.resolve();
-  await scene.arrived(16);
-  await other.stop(performance.now() + 10_000);
-});
+    assertEquals(receiver.received.length, 8);
+    answered.resolve();
+    await scene.arrived(16);
+    await other.stop(performance.now() + 10_000);
+  },
+);
 
-Deno.test({
-  ...TIMED,
-  name: "A webhook waits",
-  ignore: isShared,
-}, async (t) => {
-  await using scene = await openScene({ WEBHOOK_WAITING_MAX: "2" });
+embeddedTest("A webhook waits", async (scene, t) => {
   const { ask, receiver } = scene;
 
   await t.step("as long as Retry-After says", async () => {
@@ -323,14 +307,9 @@ Deno.test({
     await scene.until(webhook, "behind", 0);
     await ask("DELETE", webhook.path);
   });
-});
+}, { WEBHOOK_WAITING_MAX: "2" });
 
-Deno.test({
-  ...TIMED,
-  name: "A webhook is disabled",
-  ignore: isShared,
-}, async (t) => {
-  await using scene = await openScene({ WEBHOOK_DISABLE_SECONDS: "2" });
+embeddedTest("A webhook is disabled", async (scene, t) => {
   const { app, ask, receiver } = scene;
   await using other = openReceiver();
   const listener = await scene.webhook({
@@ -406,10 +385,9 @@ Deno.test({
     await scene.until(listener, "waiting", 0);
     assertEquals(other.received.length, 3);
   });
-});
+}, { WEBHOOK_DISABLE_SECONDS: "2" });
 
-Deno.test("A webhook whose place in the feed is gone", TIMED, async () => {
-  await using scene = await openScene();
+webhookTest("A webhook whose place in the feed is gone", async (scene) => {
   const { app, ask, receiver } = scene;
   const kept = await scene.product("Kept");
   const webhook = await scene.webhook();
@@ -428,8 +406,7 @@ Deno.test("A webhook whose place in the feed is gone", TIMED, async () => {
   await ask("DELETE", webhook.path);
 });
 
-Deno.test("A copied database calls nobody", TIMED, async () => {
-  await using scene = await openScene();
+webhookTest("A copied database calls nobody", async (scene) => {
   const { app, sender, receiver } = scene;
   const webhook = await scene.webhook();
   receiver.answer(failing());
@@ -457,8 +434,7 @@ Deno.test("A copied database calls nobody", TIMED, async () => {
   await other.stop(performance.now() + 10_000);
 });
 
-Deno.test("A test of a webhook counts for nothing", TIMED, async () => {
-  await using scene = await openScene();
+webhookTest("A test of a webhook counts for nothing", async (scene) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook({ enabled: false });
   receiver.answer(failing());

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Sender } from "../../middleware/sender/sender.ts";
+import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import {
   type App,
@@ -40,11 +41,32 @@ export interface Scene extends AsyncDisposable {
   until(webhook: Place, field: string, value: unknown): Promise<void>;
 }
 
+type Test = (scene: Scene, t: Deno.TestContext) => Promise<void>;
+
+/** Adds a test with a scene of its own. */
+export function webhookTest(
+  name: string,
+  test: Test,
+  variables: Record<string, string> = {},
+  ignore = false,
+): void {
+  Deno.test(name, { ...TIMED, ignore }, async (t) => {
+    await using scene = await openScene(variables);
+    await test(scene, t);
+  });
+}
+
 /**
- * Whether other tests use the server, too. Their transactions hold the feed back in all of its
- * databases, so what depends on when a change is sent is tested on the embedded database.
+ * Adds a test of what depends on when a change is sent. Other tests of a server have
+ * transactions that hold the feed back in all of its databases.
  */
-export const isShared = SETTINGS.url !== undefined;
+export function embeddedTest(
+  name: string,
+  test: Test,
+  variables?: Record<string, string>,
+): void {
+  webhookTest(name, test, variables, SETTINGS.url !== undefined);
+}
 
 /** Quick retries, and the receiver as a target. */
 export const VARIABLES = {

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { isShared, openScene } from "./scene.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { embeddedTest, webhookTest } from "./scene.ts";
 
 const UNKNOWN = "01980000-0000-7000-8000-000000000001";
 
@@ -26,8 +25,7 @@ const WRONG: [object, string, string][] = [
   [{ secret: "whsec_" }, "/secret", "unknown_field"],
 ];
 
-Deno.test("/webhooks", TIMED, async (t) => {
-  await using scene = await openScene();
+webhookTest("/webhooks", async (scene, t) => {
   const { app, ask, receiver } = scene;
 
   await t.step("POST makes a webhook and shows its secret once", async () => {
@@ -152,67 +150,63 @@ Deno.test("/webhooks", TIMED, async (t) => {
   });
 });
 
-Deno.test(
-  { ...TIMED, name: "The place of a webhook in the feed", ignore: isShared },
-  async (t) => {
-    await using scene = await openScene();
-    const { ask, receiver } = scene;
-    const first = await scene.product("First");
-    const second = await scene.product("Second");
-    const { body: { meta: { cursor } } } = await ask(
+embeddedTest("The place of a webhook in the feed", async (scene, t) => {
+  const { ask, receiver } = scene;
+  const first = await scene.product("First");
+  const second = await scene.product("Second");
+  const { body: { meta: { cursor } } } = await ask(
+    "GET",
+    "/products/changes?limit=1",
+  );
+
+  await t.step("is now by default, or the start, or a cursor", async () => {
+    await scene.webhook();
+    const fromStart = await scene.webhook({ after: "start" });
+    await scene.arrived(2);
+    const fromCursor = await scene.webhook({ after: cursor });
+    await scene.arrived(3);
+
+    assertEquals(
+      receiver.received.map(({ message }) => message.data.id).sort(),
+      [first, second, second],
+    );
+    await scene.until(fromStart, "behind", 0);
+    await scene.until(fromCursor, "behind", 0);
+  });
+
+  await t.step("is a cursor of the feed", async () => {
+    const [webhook] = (await ask("GET", "/webhooks")).body.data;
+
+    const { body } = await ask(
       "GET",
-      "/products/changes?limit=1",
+      `/products/changes?after=${webhook.cursor}`,
     );
 
-    await t.step("is now by default, or the start, or a cursor", async () => {
-      await scene.webhook();
-      const fromStart = await scene.webhook({ after: "start" });
-      await scene.arrived(2);
-      const fromCursor = await scene.webhook({ after: cursor });
-      await scene.arrived(3);
+    assertEquals(body.data, []);
+  });
 
-      assertEquals(
-        receiver.received.map(({ message }) => message.data.id).sort(),
-        [first, second, second],
-      );
-      await scene.until(fromStart, "behind", 0);
-      await scene.until(fromCursor, "behind", 0);
+  await t.step("set back, sends the same messages again", async () => {
+    const [, webhook] = (await ask("GET", "/webhooks")).body.data;
+    const sent = (from: number, to: number) =>
+      receiver.received.slice(from, to)
+        .map(({ id, body }) => `${id} ${body}`).sort();
+
+    await ask("PUT", `/webhooks/${webhook.id}`, { after: "start" });
+    await scene.arrived(5);
+
+    assertEquals(sent(3, 5), sent(0, 2));
+  });
+
+  await t.step("cannot be a cursor of another organization", async () => {
+    const other = await scene.app.organization();
+    const { body: { meta } } = await other.get("/api/products/changes");
+
+    const reply = await ask("POST", "/webhooks", {
+      url: receiver.url,
+      after: meta.cursor,
     });
 
-    await t.step("is a cursor of the feed", async () => {
-      const [webhook] = (await ask("GET", "/webhooks")).body.data;
-
-      const { body } = await ask(
-        "GET",
-        `/products/changes?after=${webhook.cursor}`,
-      );
-
-      assertEquals(body.data, []);
-    });
-
-    await t.step("set back, sends the same messages again", async () => {
-      const [, webhook] = (await ask("GET", "/webhooks")).body.data;
-      const sent = (from: number, to: number) =>
-        receiver.received.slice(from, to)
-          .map(({ id, body }) => `${id} ${body}`).sort();
-
-      await ask("PUT", `/webhooks/${webhook.id}`, { after: "start" });
-      await scene.arrived(5);
-
-      assertEquals(sent(3, 5), sent(0, 2));
-    });
-
-    await t.step("cannot be a cursor of another organization", async () => {
-      const other = await scene.app.organization();
-      const { body: { meta } } = await other.get("/api/products/changes");
-
-      const reply = await ask("POST", "/webhooks", {
-        url: receiver.url,
-        after: meta.cursor,
-      });
-
-      assertEquals(reply.status, 410);
-      assertEquals(reply.body.error.code, "CURSOR_EXPIRED");
-    });
-  },
-);
+    assertEquals(reply.status, 410);
+    assertEquals(reply.body.error.code, "CURSOR_EXPIRED");
+  });
+});

@@ -122,21 +122,24 @@ export async function openApp(
 }
 
 /** What a test begins with: an organization of its own, the service, and its SQL. */
-interface Scene {
+export interface Scene {
   org: Organization;
   app: App;
   sql: Session;
 }
 
-/** Returns a function that adds tests, whose names begin with the subject. */
-export function testsOf(subject: string) {
+/**
+ * Returns a function that adds tests, whose names begin with the subject. `services`
+ * replaces parts of the service.
+ */
+export function testsOf(subject: string, services: Partial<Services> = {}) {
   return (
     behaviour: string,
     test: (scene: Scene) => Promise<void>,
     options = {},
   ): void =>
     Deno.test(`${subject} ${behaviour}`, { ...TIMED, ...options }, async () => {
-      await using app = await openApp();
+      await using app = await openApp(services);
       await test({ org: await app.organization(), app, sql: app.sql });
     });
 }

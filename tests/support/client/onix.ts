@@ -1,7 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { eventually } from "../app/eventually.ts";
-import type { Organization } from "../app/harness.ts";
-import type { App } from "../app/harness.ts";
+import {
+  type App,
+  type Organization,
+  type Scene,
+  testsOf,
+} from "../app/harness.ts";
 import { productsIn } from "../data/onix.ts";
 import type { Reply } from "./envelope.ts";
 
@@ -71,4 +75,34 @@ export function onixClient(
 /** The path of the next page in the header `Link`. */
 export function nextOf(headers: Headers): string {
   return /<([^>]+)>; rel="next"/.exec(headers.get("link")!)![1]!;
+}
+
+/** What a test of ONIX begins with: an organization, its client, and its products in JSON. */
+export interface OnixScene extends Scene {
+  onix: OnixClient;
+  // deno-lint-ignore no-explicit-any
+  product(id: string): Promise<any>;
+  // deno-lint-ignore no-explicit-any
+  products(): Promise<any[]>;
+  /** The same of one more organization. */
+  another(): Promise<OnixScene>;
+}
+
+/** Returns a function that adds tests, whose names begin with the subject. */
+export function onixTestsOf(subject: string) {
+  const it = testsOf(subject);
+  return (behaviour: string, test: (scene: OnixScene) => Promise<void>): void =>
+    it(behaviour, (scene) => test(onixScene(scene)));
+}
+
+function onixScene(scene: Scene): OnixScene {
+  const { app, org } = scene;
+  const dataAt = async (path: string) => (await org.get(path)).body.data;
+  return {
+    ...scene,
+    onix: onixClient(app, org),
+    product: (id) => dataAt(`/api/products/${id}`),
+    products: () => dataAt("/api/products?sort=title"),
+    another: async () => onixScene({ ...scene, org: await app.organization() }),
+  };
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { buildProduct, storeProducts } from "../../../db/products/documents.ts";
+import { selectBuilt, storeProducts } from "../../../db/products/documents.ts";
 import type { App, Organization } from "../app/harness.ts";
 import { operationsOf } from "../app/own_app.ts";
 
@@ -60,7 +60,7 @@ export async function assertBuilt(
   const stored = await lists(app, org);
   for (const { id } of stored[0]!.data) {
     const { text } = await read(app, org, `/api/products/${id}`);
-    const [built] = await operationsOf(app, org).lookUp(buildProduct(id));
+    const [built] = await operationsOf(app, org).lookUp(selectBuilt(id));
     assertEquals(
       text,
       `{"success":true,"data":${built!.product},"error":null}`,
@@ -72,20 +72,20 @@ export async function assertBuilt(
   assertEquals(stored, await lists(app, org), `LIST: ${message}`);
 }
 
-/** The expected effects of a change. */
+/** A product, and the expected effects of a change. */
 export interface Showing {
+  app: App;
+  org: Organization;
+  id: string;
   /** Whether it changes the product's own rows, and so its `updated_at`. */
-  isOwn: boolean;
+  isOwn?: boolean;
   /** Whether it changes anything else in the response. */
-  isShown: boolean;
+  isShown?: boolean;
 }
 
 /** Runs an SQL change while the document is stored, and expects GET and every list to show it. */
 export async function assertShows(
-  app: App,
-  org: Organization,
-  id: string,
-  { isOwn, isShown }: Showing,
+  { app, org, id, isOwn = true, isShown = true }: Showing,
   change: () => PromiseLike<unknown>,
   message: string,
 ): Promise<void> {

@@ -1,0 +1,34 @@
+import type { PageQuery } from "../schema/record_query.ts";
+import { sql, type Statement } from "./connections/sql.ts";
+import { jsonArray } from "./json_array.ts";
+
+/** A page of a list as a JSON array, and the number of entries on all pages. */
+export interface EntryPage {
+  entries: string;
+  total: number;
+}
+
+/**
+ * Selects a page of these entries, and the number of all rows that were found: `found`
+ * begins with FROM. A single statement keeps both consistent.
+ */
+export function selectEntries(
+  entries: Statement,
+  found: Statement,
+): Statement<EntryPage> {
+  return sql`
+    select
+      ${jsonArray(entries)}::text as entries,
+      (select count(*) ${found})::float8 as total
+  `;
+}
+
+/** The LIMIT and OFFSET of a page. */
+export function limitOf({ page, limit }: PageQuery): Statement {
+  return sql`limit ${limit} offset ${offsetOf({ page, limit })}`;
+}
+
+/** The number of entries before a page. */
+export function offsetOf({ page, limit }: PageQuery): string {
+  return String(BigInt(page - 1) * BigInt(limit));
+}

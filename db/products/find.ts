@@ -1,0 +1,143 @@
+import {
+  isOneOf,
+  joined,
+  json,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
+import { containsWord, indexedPart, isbnPartOf, wordsOf } from "./search.ts";
+
+/*
+ * What `q` finds: products of which people know each word, such as a title, an ISBN or an
+ * author's name. It compares `found_text` of `product_search`, here `s`, by the SQL function
+ * `folded`, and looks up the names of publishers and imprints, which most products may show.
+ */
+
+/** A phrase in double quotes, or a word. Commas separate words too: `Surname, First`. */
+const FOUND_WORD = /"([^"]*)"|[^\s,]+/g;
+
+/** A letter with signs around it, such as an initial. */
+const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
+
+/** The words and phrases of `q`, in order. Initials that follow each other are one word. */
+export function foundWordsOf(term: string): string[] {
+  const words: string[] = [];
+  let isInitials = false;
+  for (const [word, phrase] of term.matchAll(FOUND_WORD)) {
+    const isInitial = phrase === undefined && INITIAL.test(word);
+    if (isInitial && isInitials) words.push(`${words.pop()} ${word}`);
+    else words.push((phrase ?? word).trim());
+    isInitials = isInitial;
+  }
+  const found = words.filter((word) => word !== "");
+  return found.length > 0 ? found : wordsOf(term);
+}
+
+/** A word of `q`. */
+export interface FoundWord {
+  /** As it is typed. */
+  word: string;
+  /** As texts have it. Empty if folding leaves nothing of it. */
+  folded: string;
+  /** The publishers and imprints whose names contain it. Most words are in none. */
+  publishers: string[] | null;
+  imprints: string[] | null;
+}
+
+/** What `q` finds, in order of its words. */
+export interface Found {
+  words: FoundWord[];
+  /** The whole term, folded. */
+  whole: string;
+}
+
+/**
+ * Selects the words of `q` in order, each with the whole term. The names of all publishers
+ * and imprints are folded once for all words.
+ */
+export function foldedWords(
+  words: readonly string[],
+): Statement<FoundWord & { whole: string }> {
+  const named = (table: string) =>
+    sql`(
+      select json_agg(r.id)
+      from ${raw(`folded_${table}`)} r
+      where w.folded <> '' and r.name like '%' || w.folded || '%'
+    ) as ${raw(table)}`;
+  const foldedNames = (table: string) =>
+    sql`${raw(`folded_${table}`)} as materialized (
+      select r.id, folded(r.name) as name
+      from ${raw(table)} r
+      where r.organization_id = ${organization}
+    )`;
+  return sql`
+    with ${foldedNames("publishers")}, ${foldedNames("imprints")}
+    select
+      w.word, w.folded, ${named("publishers")}, ${named("imprints")},
+      folded(${words.join(" ")}) as whole
+    from (
+      select w.word, w.place, folded(w.word) as folded
+      from jsonb_array_elements_text(${
+    json(words)
+  }) with ordinality w (word, place)
+      -- Keeps it from being folded for each name.
+      offset 0
+    ) w
+    order by w.place
+  `;
+}
+
+/**
+ * The conditions that `s` has each word, or is of a publisher or imprint that it names. If
+ * folding leaves nothing of all of them, they are searched for as they are.
+ */
+export function foundConditions({ words, whole }: Found): Statement[] {
+  if (whole === "") {
+    return words.map(({ word }) => sql` and ${containsWord(word)}`);
+  }
+  return words.map(({ word, folded, publishers, imprints }) => {
+    const texts = new Set([folded, isbnPartOf(word) || folded]);
+    // An id is compared sooner than a text.
+    const alternatives = [
+      ...publishers ? [sql`s.publisher_id ${isOneOf(publishers)}`] : [],
+      ...imprints ? [sql`s.imprint_id ${isOneOf(imprints)}`] : [],
+      ...Array.from(texts, inFoundText),
+    ];
+    return sql` and (${joined(alternatives, " or ")})`;
+  });
+}
+
+/** The condition that `found_text` contains a folded text, which has no sign of a pattern. */
+function inFoundText(folded: string): Statement {
+  const pattern = `%${folded}%`;
+  const letters = folded.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  if (letters < 3) return sql`(s.found_text || '') like ${pattern}`;
+  const indexed = indexedPart(folded);
+  return indexed === folded ? sql`s.found_text like ${pattern}` : sql`(
+    s.found_text like ${`%${indexed}%`} and (s.found_text || '') like ${pattern}
+  )`;
+}
+
+/**
+ * How well `s` matches the words, best first: 1 if they are the title, 2 if the title begins
+ * with them, 3 if all are words of the title, else 4. Most titles lack a word, and the
+ * shortest comparison tells so first.
+ */
+export function relevance({ words, whole }: Found): Statement {
+  const all = words.map(({ folded }) => folded);
+  const isMissing = all.map((word) => sql`s.title not like ${`%${word}%`}`);
+  const areWords = all.map((word) =>
+    sql`' ' || s.title || ' ' like ${`% ${word} %`}`
+  );
+  return sql`
+    case
+      when ${joined(isMissing, " or ")} then 4
+      when s.title = ${whole} then 1
+      when s.title like ${`${whole}%`} then 2
+      when ${joined(areWords, " and ")} then 3
+      else 4
+    end
+  `;
+}
