@@ -1,6 +1,5 @@
-import { Buffer } from "node:buffer";
 import * as v from "valibot";
-import { withDeadline } from "../db/connections/deadline.ts";
+import { pause, withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
 import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
@@ -18,6 +17,10 @@ const BUFFER = 65_536;
 
 /** A shorter body reserves memory for this size, because of its buffer. */
 const LEAST_BYTES = BUFFER / 8;
+
+/** After this number of chunks shorter than this, a body lets other requests in: a million may be there at once. */
+const SHORTS = 32;
+const SHORT_CHUNK = 1_024;
 
 /** How often a body that is waited for asks whether the service stops. */
 const WATCH_MS = 250;
@@ -163,16 +166,17 @@ async function readBytes(
   const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
   const expected = expectedLength(context.request, maxBodyBytes);
   await memory.reserve(Math.max(expected, LEAST_BYTES));
-  const chunks: Uint8Array[] = [];
+  // Of a body in a million chunks, each would take more than its byte.
+  const bytes = new Uint8Array(expected);
   let size = 0;
   for await (
-    const chunk of readChunks(context, maxBodyBytes, pace, "INVALID_JSON")
+    const chunk of readChunks(context, expected, pace, "INVALID_JSON")
   ) {
+    bytes.set(chunk, size);
     size += chunk.length;
-    chunks.push(chunk);
   }
   await memory.reserve(size);
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return bytes.subarray(0, size);
 }
 
 /** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
@@ -205,6 +209,7 @@ async function* readChunks(
     : undefined;
   let allowance = allowanceMs;
   let size = 0;
+  let shorts = 0;
   let isRead = false;
   try {
     while (true) {
@@ -228,6 +233,7 @@ async function* readChunks(
         allowance - waited + value.length / bytesPerMs,
       );
       yield value;
+      if (value.length < SHORT_CHUNK && ++shorts % SHORTS === 0) await pause(1);
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
@@ -260,9 +266,9 @@ async function* readChunks(
 }
 
 /**
- * Reads a byte stream into growing buffers: Deno allocates 64 KiB for each read,
- * which would add up for stalled bodies. Requests created in this process have
- * another kind of stream.
+ * Reads a byte stream into one buffer, which grows when a read fills it: Deno allocates
+ * 64 KiB for each read, which would add up for stalled bodies and short chunks. Requests
+ * created in this process have another kind of stream.
  */
 function readerOf(body: ReadableStream<Uint8Array>) {
   let reader: ReadableStreamBYOBReader;
@@ -271,11 +277,15 @@ function readerOf(body: ReadableStream<Uint8Array>) {
   } catch {
     return body.getReader();
   }
-  let size = 1_024;
+  let buffer = new ArrayBuffer(2_048);
   return {
-    read() {
-      size = Math.min(size * 2, BUFFER);
-      return reader.read(new Uint8Array(size));
+    async read() {
+      const { done, value } = await reader.read(new Uint8Array(buffer));
+      if (done) return { done, value };
+      const size = value.buffer.byteLength;
+      const isFull = value.length === size && size < BUFFER;
+      buffer = isFull ? new ArrayBuffer(size * 2) : value.buffer;
+      return { done, value: value.slice() };
     },
     cancel: () => reader.cancel(),
   };

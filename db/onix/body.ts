@@ -24,19 +24,18 @@ export function bodyOf(
   // An ISBN-10 alone says nothing against the ISBN-13 that it is.
   if (incoming.isbn13 === null && incoming.isbn10 !== null) delete body.isbn13;
 
-  function link(
-    table: "publishers" | "imprints",
-    field: "publisher" | "imprint",
+  for (
+    const [table, field] of [
+      ["publishers", "publisher"],
+      ["imprints", "imprint"],
+    ] as const
   ) {
     const name = linked[field];
-    if (name === undefined) return;
+    if (name === undefined) continue;
     body[`${field}_id`] = name === null
       ? null
       : links.idOf(table, { name }, warn(() => incoming.placeOf(field)));
   }
-
-  link("publishers", "publisher");
-  link("imprints", "imprint");
   for (
     const [field, list, code] of [
       ["publishing_status_id", "publishing_statuses", linked.publishing_status],

@@ -1,11 +1,11 @@
 import {
   type Book,
   type Differences,
-  type Outgoing,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
 import type { Identities } from "../../schema/onix/mapping/identity.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Mended } from "../../schema/onix/xml/mend.ts";
 import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import { parseExact } from "../../schema/numbers.ts";
@@ -157,7 +157,7 @@ export function byId(records: string): Book["contributors"] {
 }
 
 /** The record of a product as it goes out. */
-export function* recordOf(source: Source, release: Release): Steps<Outgoing> {
+export function* recordOf(source: Source, release: Release): Steps<Mended> {
   const { record, differences, identities } = source;
   const received = record === null
     ? null

@@ -19,7 +19,7 @@ import type { Queries } from "../database.ts";
 import { isbnNumber } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
-import type { PlanOptions } from "./plan.ts";
+import { fault, type PlanOptions } from "./plan.ts";
 
 /** The limits of a group, which is written in one transaction: records, and characters. */
 const MAX_RECORDS = 100;
@@ -186,13 +186,7 @@ class RecordGroup {
     this.#started ||= performance.now();
     if (part.kind === "unreadable") {
       const { reference, line, code, message } = part;
-      this.#entries.push(rejected(reference, line, [{
-        severity: "error",
-        code,
-        path: "/Product",
-        value: null,
-        message,
-      }]));
+      this.#entries.push(rejected(reference, line, [fault(code, message)]));
       return;
     }
     const item = await inTurns(readItem(part.product, head), pace);
@@ -214,18 +208,12 @@ class RecordGroup {
     options: ImportOptions,
   ): Promise<void> {
     const items = this.#entries.filter((entry) => "incoming" in entry);
-    const { tests = [], others = [] } = Object.groupBy(
-      items,
-      ({ incoming }) =>
-        TESTS.includes(incoming.notification) ? "tests" : "others",
-    );
-    for (
-      const [group, dryRun] of [[others, options.dryRun], [
-        tests,
-        true,
-      ]] as const
-    ) {
+    for (const areTests of [false, true]) {
+      const group = items.filter(({ incoming: { notification } }) =>
+        TESTS.includes(notification) === areTests
+      );
       if (group.length === 0) continue;
+      const dryRun = areTests || options.dryRun;
       const outcomes = await importGroup(queries, group, {
         ...options,
         dryRun,

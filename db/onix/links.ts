@@ -285,17 +285,11 @@ class Records {
         continue;
       }
       delete own[column];
-      warn(
-        "identifier_of_another",
-        column,
-        bearer
-          ? `The ${column.toUpperCase()} ${
-            named[column]
-          } is that of "${bearer.name}": the name is linked without it`
-          : `Two names of the record have the ${column.toUpperCase()} ${
-            named[column]
-          }: each is linked without it`,
-      );
+      const said = `${column.toUpperCase()} ${named[column]}`;
+      const message = bearer
+        ? `The ${said} is that of "${bearer.name}": the name is linked without it`
+        : `Two names of the record have the ${said}: each is linked without it`;
+      warn("identifier_of_another", column, message);
     }
     return own;
   }

@@ -13,6 +13,7 @@ import {
   readLong,
   readMessage,
 } from "../../schema/onix/xml/read.ts";
+import type { Mended } from "../../schema/onix/xml/mend.ts";
 import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
 import { finish } from "../../schema/onix/xml/steps.ts";
 import * as write from "../../schema/onix/xml/write.ts";
@@ -77,7 +78,7 @@ export function valuesOf(record: Element) {
 /** The record of a book, at once. */
 export function writeRecord(
   ...given: Parameters<typeof outgoing.writeRecord>
-): outgoing.Outgoing {
+): Mended {
   return finish(outgoing.writeRecord(...given));
 }
 

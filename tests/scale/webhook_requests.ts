@@ -54,7 +54,8 @@ export async function askForWebhooks(
     enabled: true,
     after: "start",
   });
-  await eventually(true, async () => (await stateOf(path, "waiting")()) > 0);
+  // One is sent by hand, another when it is due.
+  await eventually(true, async () => (await stateOf(path, "waiting")()) > 1);
   const [{ id }] = await ask("GET", `${path}/deliveries?status=waiting`);
   receiver.answer(() => new Response(null, { status: 204 }));
   await ask("POST", `${path}/deliveries/${id}/retry`);

@@ -38,7 +38,8 @@ export interface ContributorRow extends Person {
   role: string;
 }
 
-interface Person {
+/** A contributor by name, with the other fields that the record says. */
+export interface Person {
   [field: string]: unknown;
   name: string;
 }

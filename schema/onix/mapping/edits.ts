@@ -1,6 +1,6 @@
 import { discriminatorOf, type Entry } from "../../bodies.ts";
 import { elementOf, type Field, type Fields, type Rows } from "../../fields.ts";
-import { ARRAYS, FIELDS } from "../../product.ts";
+import { ARRAYS } from "../../product.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
 import { isObject } from "../../objects.ts";
@@ -58,21 +58,6 @@ export interface Last {
   differences: Differences | null;
   identities: Identities | null;
 }
-
-/** The elements of fields that have no place in their description. */
-const ELEMENTS: Readonly<Record<string, string>> = {
-  product_form: "ProductForm",
-  publishing_status: "PublishingStatus",
-  imprint: "Imprint",
-  publisher: "Publisher",
-  collections: "Collection",
-  contributors: "Contributor",
-  text_content: "TextContent",
-  cited_content: "CitedContent",
-  award: "Prize",
-  product_availability: "ProductSupply",
-  cover_image_url: "SupportingResource",
-};
 
 /**
  * Compares the record last received, the one that comes, and the product. What the sender
@@ -237,8 +222,7 @@ function shown(value: unknown): string {
 
 /** The path of the first element of a field in the record, or of what would contain it. */
 function pathOf(name: string, record: Element): string {
-  const { block } = MAPPING[name]!;
-  const place = ELEMENTS[name] ?? elementOf(name, FIELDS[name]!)!;
+  const { block, place } = MAPPING[name]!;
   const [first] = stepsOf(place);
   const container = containerOf(record, block);
   const above = block && block !== "ProductSupply"
@@ -258,60 +242,49 @@ function mergeRows(
   here: readonly Entry[],
   conflict: Conflict,
 ): Entry[] {
+  const { fields } = array;
+  const isSame = (a: Entry, b: Entry) =>
+    formOfEntry(fields, a) === formOfEntry(fields, b);
   const hereOf = pairs(array, before, here);
   const afterOf = pairs(array, before, after);
-  const merged: Entry[] = [];
+  const wasHere = inverse(hereOf);
+  const wasAfter = inverse(afterOf);
   const used = new Set<Entry>();
-  const ofAfter = new Map<Entry, Entry>();
-  for (const entry of before) {
-    const now = afterOf.get(entry);
-    if (now) ofAfter.set(now, entry);
-  }
-  const added = here.filter((entry) => ![...hereOf.values()].includes(entry));
-
+  const merged: Entry[] = [];
   for (const now of after) {
-    const was = ofAfter.get(now);
-    let own = was && hereOf.get(was);
-    if (!was) {
+    const was = wasAfter.get(now);
+    const own = was ? hereOf.get(was) : here.find((entry) =>
       // Both have added it.
-      own = added.find((entry) =>
-        !used.has(entry) &&
-        keyForm(array, entry) === keyForm(array, now)
-      );
-    }
-    if (own) used.add(own);
-    if (was && !own) {
-      // It was removed here.
-      if (formOfEntry(array.fields, was) === formOfEntry(array.fields, now)) {
-        continue;
-      }
-      if (conflict(now, undefined)) continue;
-    }
-    merged.push(
-      own
-        ? {
-          ...own.id ? { id: own.id } : {},
-          ...discriminated(array, own),
-          ...mergeFields(array.fields, was ?? {}, now, own, conflict),
-        }
-        : withoutIds(now),
+      !wasHere.has(entry) && !used.has(entry) &&
+      keyForm(array, entry) === keyForm(array, now)
     );
+    if (own) {
+      used.add(own);
+      const values = mergeFields(fields, was ?? {}, now, own, conflict);
+      merged.push({ ...identityOf(array, own), ...values });
+      continue;
+    }
+    // It was removed here.
+    if (was && (isSame(was, now) || conflict(now, undefined))) continue;
+    merged.push(withoutIds(now));
   }
   for (const entry of here) {
     if (used.has(entry)) continue;
-    const was = [...hereOf].find(([, own]) => own === entry)?.[0];
+    const was = wasHere.get(entry);
     const isGone = was && !afterOf.has(was);
-    const isEdited = was &&
-      formOfEntry(array.fields, was) !== formOfEntry(array.fields, entry);
+    const isEdited = was && !isSame(was, entry);
     // The sender has removed it.
     if (isGone && !(isEdited && conflict(undefined, entry))) continue;
     merged.push({
-      ...entry.id ? { id: entry.id } : {},
-      ...discriminated(array, entry),
-      ...bodyOfEntry(array.fields, entry),
+      ...identityOf(array, entry),
+      ...bodyOfEntry(fields, entry),
     });
   }
   return merged;
+}
+
+function inverse(pairs: ReadonlyMap<Entry, Entry>): Map<Entry, Entry> {
+  return new Map(Array.from(pairs, ([one, other]) => [other, one]));
 }
 
 /** A new entry: the rows that its element stood for are gone. */
@@ -324,12 +297,13 @@ function withoutIds<T>(value: T): T {
   ) as T;
 }
 
-/** The type of an entry, in the arrays that have types. */
-function discriminated(array: Rows, entry: Entry): Entry {
-  const name = array.table === ARRAYS.collateral.table
-    ? discriminatorOf(ARRAYS.collateral)
-    : undefined;
-  return name ? { [name]: entry[name] } : {};
+/** The id of an entry, and its type in the array that has types. */
+function identityOf(array: Rows, { id, ...entry }: Entry): Entry {
+  const name = discriminatorOf(ARRAYS.collateral);
+  return {
+    ...id ? { id } : {},
+    ...array.table === ARRAYS.collateral.table && { [name]: entry[name] },
+  };
 }
 
 /** Merges the fields of an entry. What ONIX does not say stays as it is here. */
@@ -399,11 +373,10 @@ function bodyOfField(field: Field, value: unknown): unknown {
     case "group":
       return bodyOfEntry(field.fields, value as Entry);
     case "values":
+      return objectsIn(value).map((entry) => bodyOfEntry(field.fields, entry));
     case "rows":
       return objectsIn(value).map((entry) => ({
-        ...field.kind === "rows" && !field.isIdHidden && entry.id
-          ? { id: entry.id }
-          : {},
+        ...field.isIdHidden ? {} : identityOf(field, entry),
         ...bodyOfEntry(field.fields, entry),
       }));
     default:
@@ -416,7 +389,7 @@ function without(
   incoming: Incoming,
   kept: ReadonlySet<string>,
   arrays: ReadonlyMap<string, Entry[]>,
-  { product }: Book,
+  book: Book,
 ): Incoming {
   const body = { ...incoming.body };
   const linked = { ...incoming.linked };
@@ -443,13 +416,10 @@ function without(
     if (!kept.has(type)) {
       return arrays.get(type) ?? objectsIn(incoming.values[type]);
     }
-    const { fields } = ARRAYS.collateral.types![type]!;
-    return objectsIn(product.collateral)
-      .filter(({ collateral_type }) => collateral_type === type)
-      .map((entry) => ({
-        id: entry.id,
-        collateral_type: type,
-        ...bodyOfEntry(fields, entry),
-      }));
+    const array = ENTRIES[type]!;
+    return objectsIn(MAPPING[type]!.valueIn(book)).map((entry) => ({
+      ...identityOf(array, entry),
+      ...bodyOfEntry(array.fields, entry),
+    }));
   }
 }

@@ -36,19 +36,13 @@ export function isbnCodec(field: "isbn13" | "isbn10"): Codec {
         if (!id || value === undefined) continue;
         const bare = bareIsbn(value);
         if (isbn !== undefined && bare !== isbn) {
-          reader.warn(
-            "another_isbn",
-            `The record has another ISBN before this one, ${isbn}`,
-            id,
-          );
+          const message =
+            `The record has another ISBN before this one, ${isbn}`;
+          reader.warn("another_isbn", message, id);
           continue;
         }
         if (bare !== value) {
-          reader.warn(
-            "reformatted",
-            `The ISBN is stored as ${bare}`,
-            id,
-          );
+          reader.warn("reformatted", `The ISBN is stored as ${bare}`, id);
         }
         isbn = bare;
         each.children.forEach((child) => reader.claim(child));

@@ -17,7 +17,12 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { elementOfName } from "./collections.ts";
-import { CONTRIBUTOR_FIELDS, elementOfPerson } from "./contributors.ts";
+import {
+  CONTRIBUTOR_FIELDS,
+  type ContributorRow,
+  elementOfPerson,
+  type Person,
+} from "./contributors.ts";
 import { NO_PATHS, type Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
@@ -40,39 +45,19 @@ import { validValues } from "./valid_values.ts";
  * what to write of its product, and what to tell its sender.
  */
 
-export { type Block, BLOCKS } from "./mapping.ts";
 export type { Place } from "./record_reader.ts";
 
 /** Between how many elements others may have their turn. */
 const ELEMENTS = 256;
 
 /** The types of notification that the service reads (List 1). 88 and 89 are tests: as a dry run. */
-export const NOTIFICATIONS = [
-  "01",
-  "02",
-  "03",
-  "04",
-  "05",
-  "88",
-  "89",
-] as const;
+// deno-fmt-ignore
+export const NOTIFICATIONS = ["01", "02", "03", "04", "05", "88", "89"] as const;
 
 export type Notification = typeof NOTIFICATIONS[number];
 
 /** The longest `RecordReference`, in characters. */
 export const MAX_REFERENCE = 500;
-
-/** The fields of a contributor that a record may fill. Absent: the record does not say. */
-export interface LinkedContributor {
-  name: string;
-  names_before_key?: string;
-  key_names?: string;
-  person_name_inverted?: string;
-  is_organization?: boolean;
-  isni?: string;
-  orcid?: string;
-  biographical_note?: string;
-}
 
 /**
  * What a record names that the database has a row for. A field is absent if the record is
@@ -90,7 +75,7 @@ export interface Linked {
   /** A contributor and a role (the code of List 17), in order, each pair once. */
   contributors?: {
     role: string;
-    contributor: LinkedContributor;
+    contributor: Person;
     /** The element that says a field of the contributor. */
     placeOf(field: string): Place;
   }[];
@@ -183,17 +168,12 @@ export function* readRecord(
   if (isThere("DescriptiveDetail") && values.title === undefined) {
     const block = child(record, "DescriptiveDetail");
     const title = block && child(block, "TitleDetail");
+    const missing = block ? "TitleDetail" : "DescriptiveDetail";
     reader.fault(
       "no_title",
       "The record has no title",
       title ?? block ?? record,
-      {
-        missing: title
-          ? undefined
-          : block
-          ? "TitleDetail"
-          : "DescriptiveDetail",
-      },
+      title ? undefined : { missing },
     );
   }
   const linked = linkedIn(values, isThere, reader);
@@ -203,7 +183,6 @@ export function* readRecord(
   if (!notification || reference === null || reader.hasErrors) {
     return { kind: "rejected", reference, line, messages, moreMessages: more };
   }
-  const supplies = childrenOf(record, "ProductSupply");
   const { isbn13 = null, isbn10 = null } = values;
   return {
     kind: "record",
@@ -219,8 +198,7 @@ export function* readRecord(
     ...isThere("PublishingDetail") && {
       product_sales_rights: (values.product_sales_rights ?? []) as Entry[],
     },
-    byMarketReference: isPartial && supplies.length > 0 &&
-      supplies.every((supply) => childValue(supply, "MarketReference")),
+    byMarketReference: isPartial && marketReferencesIn(record) !== undefined,
     linked,
     placeOf(field) {
       const { block, find } = MAPPING[field]!;
@@ -292,12 +270,9 @@ function* warnOfElements(
       }
       const composite = compositeSince21(was.name, each.name);
       if (composite) {
-        reader.warn(
-          "onix21_element",
-          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`,
-          child,
-          { value: null },
-        );
+        const message =
+          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`;
+        reader.warn("onix21_element", message, child, { value: null });
       }
       warnOf(each, child);
       if (each.children.length > 0) yield* visit(each, child);
@@ -306,26 +281,17 @@ function* warnOfElements(
 
   function warnOf(was: Element, is: Element): void {
     if (was.text !== is.text) {
-      reader.warn(
-        "credentials_removed",
-        "A user and password in a URL are not stored",
-        is,
-        { value: null },
-      );
+      const message = "A user and password in a URL are not stored";
+      reader.warn("credentials_removed", message, is, { value: null });
     }
     if (was.recoded) {
-      reader.warn(
-        "windows_1252",
-        "Controls are read as characters of Windows-1252",
-        is,
-      );
+      const message = "Controls are read as characters of Windows-1252";
+      reader.warn("windows_1252", message, is);
     }
     if (nameInOnix21(was.name) !== undefined) {
-      reader.warn(
-        "onix21_element",
-        `${was.name} is an element of ONIX 2.1: it is kept in the record`,
-        is,
-      );
+      const message =
+        `${was.name} is an element of ONIX 2.1: it is kept in the record`;
+      reader.warn("onix21_element", message, is);
     }
   }
 }
@@ -347,7 +313,7 @@ function bodyIn(
   const body: Record<string, unknown> = {};
   for (const { name, block, none } of BODY) {
     // What cannot be read changes nothing.
-    const isUnreadable = none === null && reader.isUnreadable(name);
+    const isUnreadable = none === null && reader.unreadableFields.has(name);
     if (isThere(block) && !isUnreadable) body[name] = values[name] ?? none;
   }
   if (isThere("CollateralDetail")) {
@@ -369,10 +335,10 @@ function linkedIn(
       reader,
     )
       .map((row) => {
-        const { role, ...contributor } = row;
+        const { role, ...contributor } = row as ContributorRow;
         return {
-          role: String(role),
-          contributor: contributor as unknown as LinkedContributor,
+          role,
+          contributor,
           placeOf(field: string) {
             const found = reader.elementOf(row)!;
             return reader.placeOf(elementOfPerson(found, field) ?? found);
@@ -392,7 +358,8 @@ function linkedIn(
   }
   for (const name of NAMED) {
     // What cannot be read changes nothing.
-    if (!isThere(MAPPING[name]!.block) || reader.isUnreadable(name)) continue;
+    const isUnreadable = reader.unreadableFields.has(name);
+    if (!isThere(MAPPING[name]!.block) || isUnreadable) continue;
     linked[name] = (values[name] ?? null) as string | null;
   }
   return linked;

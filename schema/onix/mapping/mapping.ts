@@ -59,6 +59,8 @@ export type Block = typeof BLOCKS[number];
 export interface Mapped extends Codec {
   /** Its block. Null: before the blocks. */
   block: Block | null;
+  /** Its place there: a path, or the composite that it is about. */
+  place: string;
   /** What the product has for it. */
   valueIn(book: Book): unknown;
   /** Removes what belongs to the record that the product referred to before, but for its name. */
@@ -104,6 +106,7 @@ const OTHERWISE: Readonly<Record<string, Mapped>> = {
   ),
   collections: {
     block: "DescriptiveDetail",
+    place: "Collection",
     ...collections,
     valueIn: ({ product }) => {
       const names = new Map(
@@ -118,6 +121,7 @@ const OTHERWISE: Readonly<Record<string, Mapped>> = {
   },
   contributors: {
     block: "DescriptiveDetail",
+    place: "Contributor",
     ...contributors,
     valueIn: ({ product, contributors }) =>
       objectsIn(product.contributors).map((row): ContributorRow => ({
@@ -129,9 +133,10 @@ const OTHERWISE: Readonly<Record<string, Mapped>> = {
   ...Object.fromEntries(
     COLLATERAL_TYPES.map((type) => [type, collateral(type)]),
   ),
-  cover_image_url: ownField("CollateralDetail", "cover_image_url", cover()),
+  cover_image_url: ownField("cover_image_url", "SupportingResource", cover()),
   product_availability: {
     block: "ProductSupply",
+    place: "ProductSupply",
     ...availability(),
     valueIn: ({ product }) => product.product_availability_code,
   },
@@ -160,7 +165,7 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
         const place = isSaid(name, field) ? elementOf(name, field) : null;
         if (place === null) return [];
         const codec = OWN_CODECS[name] ?? entriesBut(name, isOfAnother(name));
-        return [[name, ownField(blockWith(place), name, codec)]];
+        return [[name, ownField(name, place, codec)]];
       },
     ),
   ),
@@ -191,25 +196,26 @@ function blockWith(path: string): Block | null {
 }
 
 /** A field that has the product's name for it. */
-function ownField(block: Block | null, name: string, codec: Codec): Mapped {
-  return { block, ...codec, valueIn: ({ product }) => product[name] };
+function ownField(name: string, place: string, codec: Codec): Mapped {
+  const valueIn: Mapped["valueIn"] = ({ product }) => product[name];
+  return { block: blockWith(place), place, ...codec, valueIn };
 }
 
 /** A name or code that links to a record. `none` is the code of a product without a link. */
 function linked(
-  path: string,
+  place: string,
   valueIn: Mapped["valueIn"],
   none?: string,
 ): Mapped {
-  const codec = codecAt(path);
+  const codec = codecAt(place);
+  const [step, leaf] = stepsOf(place) as [Step, Step?];
   const read: Codec["read"] = (composite, reader) => {
     const value = codec.read(composite, reader);
-    const [first] = childrenOf(composite, stepsOf(path)[0]!.name);
+    const [first] = childrenOf(composite, step.name);
     const isStandIn = first?.attributes.sourcename === NO_PUBLISHER;
     return value === none || isStandIn ? undefined : value;
   };
   const leave: Mapped["leave"] = (composite) => {
-    const [step, leaf] = stepsOf(path) as [Step, Step?];
     const found = leaf &&
       childrenOf(composite, step.name).find((each) => isAt(step, each));
     if (!found) return;
@@ -218,7 +224,7 @@ function linked(
       name === leaf.name || codes.includes(name)
     );
   };
-  return { block: blockWith(path), ...codec, read, valueIn, leave };
+  return { block: blockWith(place), place, ...codec, read, valueIn, leave };
 }
 
 /** The entries that say another field, such as the extent that is the page count. */
@@ -294,6 +300,7 @@ function collateral(type: typeof COLLATERAL_TYPES[number]): Mapped {
   const entry = codecOfEntry(element, { fields, same });
   return {
     block: "CollateralDetail",
+    place: element,
     ...compositesOf(element, {
       ...entry,
       read: (each, reader) => ({

@@ -7,7 +7,7 @@ import {
   element,
   saySame,
 } from "../xml/element.ts";
-import { mend } from "../xml/mend.ts";
+import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
@@ -46,13 +46,6 @@ export interface Received {
 /** The fields in which a product differs from a record, with the product's values. */
 export type Differences = Readonly<Record<string, unknown>>;
 
-/** A record that can be sent. */
-export interface Outgoing {
-  record: Element;
-  /** What would make the message invalid and is left out. */
-  notSent: Paths;
-}
-
 /**
  * The product as a record: the record last received, changed where the product has changed
  * since. Always valid by EDItEUR's schema of the release.
@@ -61,7 +54,7 @@ export function* writeRecord(
   book: Book,
   received: Received | null,
   release: Release,
-): Steps<Outgoing> {
+): Steps<Mended> {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
@@ -73,11 +66,10 @@ export function* writeRecord(
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
   yield;
-  const mended = yield* mend(record, release, {
+  return yield* mend(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
-  return { record: mended.record, notSent: mended.notSent };
 }
 
 /** Writes into the record what the product says otherwise. */

@@ -156,10 +156,6 @@ export class RecordReader {
     return this.#unreadable;
   }
 
-  isUnreadable(field: string): boolean {
-    return this.#unreadable.has(field);
-  }
-
   get hasErrors(): boolean {
     return this.#told.some(({ severity }) => severity === "error");
   }

@@ -45,11 +45,7 @@ export const title: Codec = {
       childValue(titles[0], "PartNumber");
     return number ? `${text} ${number}` : text;
   },
-  write(descriptive, now) {
-    const [first] = titleElements(descriptive, "01");
-    const target = first ?? addTitle(descriptive, "01", "01");
-    writeTitle(target, textOf(now)!);
-  },
+  write: (descriptive, now) => writeTitle(ownTitle(descriptive), textOf(now)!),
   project: scalar,
 };
 
@@ -61,22 +57,22 @@ export const subtitle: Codec = {
   read(descriptive, reader) {
     const [own] = titleElements(descriptive, "01");
     const found = own && child(own, "Subtitle");
-    const text = found && plainText(found);
+    const text = plainText(found);
     if (!text) return;
-    reader.claim(found);
-    warnOfEntities(found, reader);
+    reader.claim(found!);
+    warnOfEntities(found!, reader);
     return text;
   },
-  write(descriptive, now) {
-    const [first] = titleElements(descriptive, "01");
-    setChild(
-      first ?? addTitle(descriptive, "01", "01"),
-      "Subtitle",
-      textOf(now),
-    );
-  },
+  write: (descriptive, now) =>
+    setChild(ownTitle(descriptive), "Subtitle", textOf(now)),
   project: scalar,
 };
+
+/** The element of the distinctive title, which is added where it is missing. */
+function ownTitle(descriptive: Element): Element {
+  return titleElements(descriptive, "01")[0] ??
+    addTitle(descriptive, "01", "01");
+}
 
 /** The title of each distinctive title that the record has. */
 function distinctive(descriptive: Element): Element[] {

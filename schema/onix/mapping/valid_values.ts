@@ -38,7 +38,8 @@ const LINKED = {
   product_availability: codeOf(65),
 };
 
-const LINKED_FIELDS: Fields = {
+/** What is validated besides the body. */
+const OTHER_FIELDS: Fields = {
   contributors: {
     ...ARRAYS.contributors,
     fields: CONTRIBUTOR_FIELDS,
@@ -49,23 +50,22 @@ const LINKED_FIELDS: Fields = {
     fields: COLLECTION_FIELDS,
     keepsRest: true,
   },
+  product_territories: ARRAYS.product_territories,
+  product_sales_rights: ARRAYS.product_sales_rights,
   ...LINKED,
 };
 
-const LinkedValues = object({
+const OtherValues = object({
   contributors: v.optional(list(entryOf(CONTRIBUTOR_FIELDS))),
   collections: v.optional(list(entryOf(COLLECTION_FIELDS), "name")),
+  product_territories: v.optional(pathBody(ARRAYS.product_territories)),
+  product_sales_rights: v.optional(pathBody(ARRAYS.product_sales_rights)),
   ...Object.fromEntries(
     Object.entries(LINKED).map(([name, { body }]) => [
       name,
       v.optional(v.nullable(body!)),
     ]),
   ),
-});
-
-const PathArrays = object({
-  product_territories: v.optional(pathBody(ARRAYS.product_territories)),
-  product_sales_rights: v.optional(pathBody(ARRAYS.product_sales_rights)),
 });
 
 /** The names of the fields that `CreateProduct` validates. The cover follows from the resources. */
@@ -96,23 +96,18 @@ export function* validValues(
     NEEDED,
   );
   yield;
-  const linked = yield* reader.keepValid(
-    LinkedValues,
-    picked(read, Object.keys(LINKED_FIELDS)),
-    LINKED_FIELDS,
+  const others = yield* reader.keepValid(
+    OtherValues,
+    {
+      product_territories: [],
+      product_sales_rights: [],
+      ...picked(read, Object.keys(OTHER_FIELDS)),
+    },
+    OTHER_FIELDS,
     locate,
   );
   yield;
-  const paths = yield* reader.keepValid(
-    PathArrays,
-    {
-      product_territories: read.product_territories ?? [],
-      product_sales_rights: read.product_sales_rights ?? [],
-    },
-    ARRAYS,
-    locate,
-  );
-  const values: RecordValues = { ...linked, ...paths };
+  const values: RecordValues = { ...others };
   for (const name of IN_BODY) values[name] = body?.[name];
   if (read.title === undefined) delete values.title;
   for (const type of COLLATERAL_TYPES) {

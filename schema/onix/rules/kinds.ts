@@ -57,6 +57,9 @@ export const KINDS: Readonly<Record<string, ValueKind>> = {
   email: {
     form: /^\w+(?:[-+.']\w+)*@(?=.*\.)\w+(?:[-.]\w+)*$/,
   },
+  // List 14, which is not published, and List 34 without the codes of earlier releases.
+  case: { form: /^0[0-3]$/ },
+  format: { form: /^0[23567]$/ },
   text: { form: /\S/ },
   flow: { form: /\S/ },
   flag: { form: /^$/, correct: () => "" },

@@ -1,12 +1,20 @@
 import { FORMATS_OF_DATES, parseDate, type ReadDate } from "../rules/dates.ts";
-import { child, type Element, valueOf } from "./element.ts";
+import {
+  child,
+  childValue,
+  type Element,
+  element,
+  valueOf,
+} from "./element.ts";
 
 /** What the `Date` of a composite such as `PublishingDate` says, or undefined without one. */
 export function dateIn(composite: Element): ReadDate | undefined {
   const found = child(composite, "Date");
   const text = valueOf(found);
   if (!found || text === undefined) return;
-  return parseDate(text, formatOf(composite, found));
+  const format = childValue(composite, "DateFormat") ??
+    found.attributes.dateformat?.trim() ?? "00";
+  return parseDate(text, format);
 }
 
 /** The dates that stand in no composite of their own. */
@@ -24,11 +32,6 @@ export function dateOf(found: Element): ReadDate {
   );
 }
 
-function formatOf(composite: Element, { attributes }: Element): string {
-  return valueOf(child(composite, "DateFormat")) ??
-    attributes.dateformat?.trim() ?? "00";
-}
-
 /** Writes a date in the format that says how much of it is known. */
 export function writeDate(composite: Element, date: string): void {
   const digits = date.replaceAll("-", "");
@@ -43,11 +46,6 @@ export function writeDate(composite: Element, date: string): void {
   if (known) {
     Object.assign(known, { text: digits, attributes, markup: undefined });
   } else {
-    composite.children.push({
-      name: "Date",
-      attributes,
-      children: [],
-      text: digits,
-    });
+    composite.children.push(element("Date", digits, attributes));
   }
 }

@@ -131,12 +131,6 @@ function* mendMarkup(
     : element(given.name, text, { ...attributes, textformat: "02" });
 }
 
-/** The codes of attributes whose lists have more or are not published: List 34 without those of earlier releases, List 14. */
-const OWN_CODES: Readonly<Record<string, readonly string[]>> = {
-  textformat: ["02", "03", "05", "06", "07"],
-  textcase: ["00", "01", "02", "03"],
-};
-
 /** The attributes by their letters in `data_elements.txt`, with the kinds of their values. */
 const ATTRIBUTES: Readonly<Record<string, [letter: string, kind: string]>> = {
   collationkey: ["k", "text"],
@@ -145,8 +139,8 @@ const ATTRIBUTES: Readonly<Record<string, [letter: string, kind: string]>> = {
   language: ["l", "74"],
   sourcename: ["", "text"],
   sourcetype: ["", "3"],
-  textcase: ["c", "14"],
-  textformat: ["f", "34"],
+  textcase: ["c", "case"],
+  textformat: ["f", "format"],
   textscript: ["s", "121"],
 };
 
@@ -162,10 +156,7 @@ function mendAttributes(
   for (const name of names) {
     const [letter, kind] = ATTRIBUTES[name]!;
     const given = normalized(attributes[name]!);
-    const codes = OWN_CODES[name];
-    const value = codes
-      ? codes.find((code) => code === given)
-      : validValue(kind, given);
+    const value = validValue(kind, given);
     if (value === undefined || !letters.includes(letter)) {
       if (given !== "") notSent.add(`${path}/@${name}`);
       continue;
@@ -460,37 +451,44 @@ const FILLERS: Readonly<Record<string, string>> = {
   TitleType: "00",
 };
 
+/** What stands for an element, by its parent and name. */
+const SUBSTITUTES: Readonly<
+  Record<string, (substitutes: Substitutes) => Element>
+> = {
+  "Product/ProductIdentifier": ({ identifier }) => identifier,
+  "Supplier/SupplierName": ({ organization }) =>
+    element("SupplierName", organization),
+  "SupplyDetail/Supplier": supplier,
+  "SupplyDetail/UnpricedItemType": () => element("UnpricedItemType", "04"),
+  // The organization publishes a product without a publisher. An import reads it as none.
+  "PublishingDetail/Publisher": ({ organization }) =>
+    element("Publisher", [
+      element("PublishingRole", "01"),
+      element("PublisherName", organization),
+    ], { sourcename: NO_PUBLISHER }),
+  "ProductSupply/SupplyDetail": (substitutes) =>
+    element("SupplyDetail", [
+      supplier(substitutes),
+      element("ProductAvailability", "99"),
+      element("UnpricedItemType", "04"),
+    ]),
+};
+
 function filler(
   name: string,
   parent: string,
-  { organization, identifier }: Substitutes,
+  substitutes: Substitutes,
 ): Element | undefined {
   const value = FILLERS[name];
-  if (value) return element(name, value);
-  switch (`${parent}/${name}`) {
-    case "Product/ProductIdentifier":
-      return identifier;
-    case "Supplier/SupplierName":
-      return element(name, organization);
-    case "SupplyDetail/Supplier":
-      return supplier(organization);
-    case "SupplyDetail/UnpricedItemType":
-      return element(name, "04");
-    case "PublishingDetail/Publisher":
-      return publisher(organization);
-    case "ProductSupply/SupplyDetail":
-      return element(name, [
-        supplier(organization),
-        element("ProductAvailability", "99"),
-        element("UnpricedItemType", "04"),
-      ]);
-  }
+  return value
+    ? element(name, value)
+    : SUBSTITUTES[`${parent}/${name}`]?.(substitutes);
 }
 
-function supplier(name: string): Element {
+function supplier({ organization }: Substitutes): Element {
   return element("Supplier", [
     element("SupplierRole", "00"),
-    element("SupplierName", name),
+    element("SupplierName", organization),
   ]);
 }
 
@@ -501,14 +499,6 @@ export function isFiller({ name, text }: Element): boolean {
 
 /** What the service writes of itself beside its values. */
 const WRITTEN: Readonly<Record<string, string>> = { CollectionType: "10" };
-
-/** The organization as the publisher of a product without one. An import reads it as none. */
-function publisher(name: string): Element {
-  return element("Publisher", [
-    element("PublishingRole", "01"),
-    element("PublisherName", name),
-  ], { sourcename: NO_PUBLISHER });
-}
 
 /** The source of a publisher that stands in for none. */
 export const NO_PUBLISHER = "organization";

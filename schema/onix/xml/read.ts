@@ -1,6 +1,6 @@
 import { SaxesParser } from "saxes";
 import { decode } from "./decode.ts";
-import { childValue, type Element } from "./element.ts";
+import { childValue, type Element, element } from "./element.ts";
 import {
   type Known,
   knownTag,
@@ -526,12 +526,7 @@ class Reader {
   }
 }
 
-const HEADER: Element = {
-  name: "Header",
-  attributes: {},
-  children: [],
-  text: "",
-};
+const HEADER = element("Header", []);
 
 /** The release in the address of a namespace or a DTD. */
 const RELEASE = /\/onix\/(\d+(?:\.\d+)*)/;

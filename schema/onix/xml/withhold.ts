@@ -9,7 +9,6 @@ import {
   isPartOf,
   knownTag,
   nameInOnix21,
-  type Particle,
 } from "../rules/facts.ts";
 import {
   expectedCode,
@@ -210,15 +209,12 @@ function isUnfit(
   others: readonly Parameters<Tell>[],
   tell: Tell,
 ): boolean {
-  const models: Particle[] = [];
-  for (const release of RELEASES) {
-    const model = composite(release, element.name, parent.name)?.model;
-    if (model && matches(model, parts)) return false;
-    if (model) models.push(model);
-  }
   let unplaced: Element | undefined;
   const missing: string[] = [];
-  for (const model of models) {
+  for (const release of RELEASES) {
+    const model = composite(release, element.name, parent.name)?.model;
+    if (!model) continue;
+    if (matches(model, parts)) return false;
     const placed = fitAll(model, parts, (name) => {
       missing.push(name);
       return undefined;
@@ -231,11 +227,15 @@ function isUnfit(
   if (others.length > 0) others.forEach((told) => tell(...told));
   else if (!unplaced) {
     tell(element, "required", `${element.name} has no ${name}`, name);
-  } else if (isAtMostOnce(unplaced.name, element.name)) {
-    const isFirst = parts.find((each) => each.name === unplaced.name);
-    if (isFirst !== unplaced) tellDuplicate(unplaced, tell);
-    else tellUnexpected(unplaced, element, tell);
-  } else tellUnexpected(unplaced, element, tell);
+  } else if (
+    isAtMostOnce(unplaced.name, element.name) &&
+    parts.find((each) => each.name === unplaced!.name) !== unplaced
+  ) tellDuplicate(unplaced, tell);
+  else {
+    const message =
+      `${element.name} cannot have ${unplaced.name} beside its other elements`;
+    tell(unplaced, "unexpected_element", message);
+  }
   return true;
 }
 
@@ -245,12 +245,6 @@ function tellDuplicate(element: Element, tell: Tell): void {
     "duplicate",
     "There can be one, and an earlier one is there: both are kept in the record",
   );
-}
-
-function tellUnexpected(element: Element, parent: Element, tell: Tell): void {
-  const message =
-    `${parent.name} cannot have ${element.name} beside its other elements`;
-  tell(element, "unexpected_element", message);
 }
 
 /** Whether the value of a data element cannot be read. */
@@ -307,14 +301,13 @@ function isPeriodLost(period: Element, tell: Tell): boolean {
     if (!isRight) tell(found, read.fault, read.message);
     return !isRight;
   }
+  const isEnd = FIRST_OR_LAST.includes(role ?? "");
   if (role === SPAN && !("from" in read)) {
     tell(found, "invalid_date", "Expected a span, as YYYYMMDDYYYYMMDD");
-  } else if (FIRST_OR_LAST.includes(role ?? "") && "from" in read) {
+  } else if (isEnd && "from" in read) {
     tell(found, "invalid_date", "Expected one day, as YYYYMMDD");
-  } else if (
-    FIRST_OR_LAST.includes(role ?? "") && "date" in read &&
-    read.date.length < 10
-  ) tell(found, "imprecise_date", "Expected a day, as YYYYMMDD");
-  else return false;
+  } else if (isEnd && "date" in read && read.date.length < 10) {
+    tell(found, "imprecise_date", "Expected a day, as YYYYMMDD");
+  } else return false;
   return true;
 }
