@@ -4,7 +4,11 @@ import { COMMANDS } from "../../db/commands/commands.ts";
 import { exportMessage } from "../../db/onix/export.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { onixClient } from "../support/client/onix.ts";
-import { openApp, SETTINGS } from "../support/app/harness.ts";
+import {
+  openApp,
+  type Organization,
+  SETTINGS,
+} from "../support/app/harness.ts";
 import { commandsOn } from "../support/client/transfer.ts";
 import { gzip } from "../support/data/gzip.ts";
 import { isbnOf, message, productsIn, record } from "../support/data/onix.ts";
@@ -36,6 +40,13 @@ Deno.test("deno task import and export with ONIX", async (t) => {
       connect: (id) => Promise.resolve(database(id)),
     });
   }
+
+  const assertFails = (
+    { id }: Organization,
+    content: string,
+    message: string,
+    ...options: string[]
+  ) => assertRejects(() => imported(id, content, ...options), Error, message);
 
   await t.step("import recognizes XML in any encoding", async () => {
     const org = await app.organization();
@@ -78,31 +89,19 @@ Deno.test("deno task import and export with ONIX", async (t) => {
       await imported(org.id, message(record()), "--dry-run"),
       "Checked 1 records: nothing was written",
     );
-    await assertRejects(
-      () => imported(org.id, message(record(), bad), "--dry-run"),
-      Error,
-      "1 of 2 records would be rejected",
-    );
-    await assertRejects(
-      () => imported(org.id, "{}", "--dry-run"),
-      Error,
-      "--dry-run is for ONIX messages alone",
-    );
+    const both = message(record(), bad);
+    const would = "1 of 2 records would be rejected";
+    await assertFails(org, both, would, "--dry-run");
+    const alone = "--dry-run is for ONIX messages alone";
+    await assertFails(org, "{}", alone, "--dry-run");
     assertEquals((await org.get("/api/products")).body.meta.total, 0);
   });
 
   await t.step("import fails if a record is rejected", async () => {
     const org = await app.organization();
-
-    await assertRejects(
-      () =>
-        imported(
-          org.id,
-          message(record(), record({ reference: "x", isbn: "9780141439588" })),
-        ),
-      Error,
-      "1 of 2 records were rejected",
-    );
+    const bad = record({ reference: "x", isbn: "9780141439588" });
+    const text = message(record(), bad);
+    await assertFails(org, text, "1 of 2 records were rejected");
   });
 
   await t.step(
@@ -110,15 +109,8 @@ Deno.test("deno task import and export with ONIX", async (t) => {
     async () => {
       const org = await app.organization();
 
-      await assertRejects(
-        () =>
-          imported(
-            org.id,
-            message(record()).replace("</ONIXMessage>", "</Product>"),
-          ),
-        Error,
-        "Line ",
-      );
+      const torn = message(record()).replace("</ONIXMessage>", "</Product>");
+      await assertFails(org, torn, "Line ");
       const { body } = await org.get("/api/products");
       assertEquals(body.meta.total, 1);
     },

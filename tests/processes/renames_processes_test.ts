@@ -30,7 +30,7 @@ Deno.test({
   await using _survivor = await startService(url);
 
   await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
-  // The processes look for renames every five seconds.
+  // The processes look for renames once a second.
   await eventually(true, async () => {
     const [row] = await renames();
     return row?.position !== null;
