@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { fillSearch, keepUp } from "../../db/products/chunks.ts";
+import { fillSearch, keepUp, spreadRenames } from "../../db/products/chunks.ts";
 import type { Database } from "../../db/database.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
@@ -86,6 +86,8 @@ Deno.test("Work in chunks", async ({ step: it }) => {
   });
 
   await it("asks one question while there is nothing to do", async () => {
+    await fillSearch(app.database, () => {});
+    await spreadRenames(app.database);
     const asked: string[] = [];
     using interval = caughtInterval();
 
