@@ -19,10 +19,17 @@ Deno.test("Another organization", async ({ step: it }) => {
     const [price] = theirs.product.product_prices;
     const kinds: [string, (id: string) => object][] = [
       [other.publisher, (publisher_id) => ({ publisher_id })],
+      [other.license, (product_availability_id) => ({
+        product_availability_id,
+      })],
+      [other.license, (lifecycle_status_id) => ({ lifecycle_status_id })],
       [other.license, (series_id) => ({ series_id })],
       [other.format, (product_form_id) => ({ product_form_id })],
       [other.contributor, (contributor_id) => ({
         contributors: [{ ...link, contributor_id }],
+      })],
+      [other.contributor, (contributor_role_id) => ({
+        contributors: [{ ...link, contributor_role_id }],
       })],
       [price.id, (id) => ({ product_prices: [{ ...price, id }] })],
     ];
