@@ -35,7 +35,7 @@ const BODY_MS = 1_000;
 
 /**
  * Posts a message. Success is a response with 2xx whose head arrives in time, which is
- * that of the whole attempt. A redirect is a withoutAnswer, since nobody has checked its target.
+ * that of the whole attempt. A redirect is a failure, since nobody has checked its target.
  * The name is resolved once, by `find`, and the connection goes to an address that was
  * checked. Never throws.
  */
