@@ -188,6 +188,16 @@ embeddedTest("A receiver that is down", async (scene, { step: it }) => {
     assert(pause >= 2_000, `The pause was ${pause} ms`);
   });
 
+  await it("rests on after a test that fails", async () => {
+    const { body: { data } } = await ask("POST", `${webhook.path}/test`);
+
+    assertEquals(data.status, "failed");
+    const [{ failures }] = await scene.app.sql<[{ failures: number }]>`
+      select failures from webhooks where id = ${webhook.id}
+    `;
+    assert(failures >= 5, `${failures}`);
+  });
+
   await it("gets all once it answers, each product once", async () => {
     receiver.received.length = 0;
     receiver.answer(OK);
@@ -215,6 +225,30 @@ embeddedTest("A receiver that is down", async (scene, { step: it }) => {
 
     assert(Date.now() - start < 1_900, "The rest is over");
     assertEquals(receiver.received.length, 21);
+  });
+
+  await it("is remembered by its last hundred messages that arrived", async () => {
+    const { body: { meta } } = await ask(
+      "GET",
+      `${webhook.path}/deliveries?status=succeeded`,
+    );
+
+    assertEquals(meta.total, 100);
+  });
+
+  await it("rests no longer at a new URL", async () => {
+    receiver.answer(failing());
+    await create(titles(20));
+    await eventually(
+      true,
+      async () => (await scene.state(webhook)).resumes_at !== null,
+    );
+    receiver.answer(OK);
+
+    const url = `${receiver.url}&new`;
+    const { body: { data } } = await ask("PUT", webhook.path, { url });
+
+    assertEquals([data.resumes_at, data.failing_since], [null, null]);
   });
 
   await it("gets nothing while it has asked for that, though it answers", async () => {
@@ -315,6 +349,11 @@ embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
     url: other.url,
     events: ["webhook.disabled"],
   });
+  const disabled = await scene.webhook({
+    url: other.url,
+    events: ["webhook.disabled"],
+    enabled: false,
+  });
   /** What the listener and the log were told last. */
   async function told(count: number) {
     await eventually(count, () => other.received.length);
@@ -383,6 +422,7 @@ embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
   await it("and tells nobody twice", async () => {
     await scene.until(listener, "waiting", 0);
     assertEquals(other.received.length, 3);
+    assertEquals((await scene.state(disabled)).waiting, 0);
   });
 }, { WEBHOOK_DISABLE_SECONDS: "2" });
 
