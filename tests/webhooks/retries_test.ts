@@ -123,6 +123,29 @@ embeddedTest("A message that fails", async (scene, { step: it }) => {
     receiver.answer(OK);
   });
 
+  await it("is followed by one at a time until one arrives", async () => {
+    await scene.until(webhook, "waiting", 0);
+    await scene.until(webhook, "behind", 0);
+    receiver.answer(failing());
+    await scene.product("Failing");
+    await scene.until(webhook, "waiting", 1);
+    const answered = Promise.withResolvers<void>();
+    receiver.answer(async () => {
+      await answered.promise;
+      return OK();
+    });
+    receiver.received.length = 0;
+    for (let i = 0; i < 8; i++) await scene.product();
+
+    await scene.arrived(1);
+    await pause(300);
+    const atOnce = receiver.received.length;
+    answered.resolve();
+
+    await scene.arrived(9);
+    assertEquals(atOnce, 1);
+  });
+
   await it("is dropped once its product has changed", async () => {
     await scene.until(webhook, "waiting", 0);
     await scene.until(webhook, "behind", 0);
