@@ -251,6 +251,7 @@ function requestOf({ getSystem }, path, method) {
   const pathParameters = set("path");
   const isOfSession = operation.get("tags").includes("API keys");
   const isOpen = operation.get("security")?.size === 0;
+  const body = oas3Selectors.requestBodyValue(path, method) ?? "";
   return {
     method: method.toUpperCase(),
     path,
@@ -262,7 +263,7 @@ function requestOf({ getSystem }, path, method) {
     pathParameters,
     query: set("query"),
     headers: set("header"),
-    body: oas3Selectors.requestBodyValue(path, method) ?? "",
+    ...body instanceof File ? { file: body.name } : { body },
     caller: isOpen ? "nobody" : isOfSession ? "session" : "key",
   };
 }

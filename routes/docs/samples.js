@@ -17,28 +17,31 @@ const CALLERS = {
 
 /**
  * A request for samples: the method, the path as in the OpenAPI document and with its
- * values, the set parameters, the body as text, and who sends it.
+ * values, the set parameters, the body as JSON or the name of its file, an ONIX message,
+ * and who sends it.
  */
-function curlOf({ method, url, query, headers, body, caller }) {
+function curlOf({ method, url, query, headers, body, file, caller }) {
   const search = new URLSearchParams(query.map(([name, value]) => [
     name,
     String(value),
   ]));
   const address = `$BASE_URL${url}${search.size ? `?${search}` : ""}`;
-  const isDefault = method === "GET" || method === "POST" && body;
+  const isDefault = method === "GET" ||
+    method === "POST" && (body || file);
   return [
     `curl -sS${isDefault ? "" : ` -X ${method}`} "${address}"`,
     ...CALLERS[caller].map((header) => `-H "${header}"`),
     ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...body ? [`-H "content-type: ${typeOf(body)}"`, `-d ${quoted(body)}`] : [],
+    ...body
+      ? [`-H "content-type: application/json"`, `-d ${quoted(body)}`]
+      : [],
+    ...file
+      ? [
+        `-H "content-type: application/xml"`,
+        `--data-binary ${quoted(`@${file}`)}`,
+      ]
+      : [],
   ].join(" \\\n  ");
-}
-
-/** The media type of a body: an ONIX message, or JSON. */
-function typeOf(body) {
-  return body.trimStart().startsWith("<")
-    ? "application/xml"
-    : "application/json";
 }
 
 function quoted(text) {
@@ -46,12 +49,12 @@ function quoted(text) {
 }
 
 function typeScriptOf(request) {
-  const { method, path, pathParameters, query, headers, body } = request;
-  if (body && typeOf(body) === "application/xml") {
+  const { method, path, pathParameters, query, headers, body, file } = request;
+  if (file) {
     return `const response = await fetch(\`\${baseUrl}${path}\`, {
   method: "${method}",
   headers: { "x-api-key": KEY, "content-type": "application/xml" },
-  body: ${JSON.stringify(body)},
+  body: await readFile(${JSON.stringify(file)}),
 });`;
   }
   const parameters = Object.entries({

@@ -176,6 +176,20 @@ async function browse(app: App): Promise<void> {
   },
 });`,
   });
+  assertEquals(seen.imported, {
+    status: "200",
+    samples: {
+      curl: `curl -sS "$BASE_URL/onix/products" \\
+  -H "x-api-key: $KEY" \\
+  -H "content-type: application/xml" \\
+  --data-binary '@catalogue.xml'`,
+      TypeScript: `const response = await fetch(\`\${baseUrl}/onix/products\`, {
+  method: "POST",
+  headers: { "x-api-key": KEY, "content-type": "application/xml" },
+  body: await readFile("catalogue.xml"),
+});`,
+    },
+  });
   assertEquals([seen.showsKey, seen.stored], [false, 0]);
   const [paper, field, text] = seen.night;
   assert(paper < 50 && field < 50 && text > 200, String(seen.night));

@@ -1,11 +1,12 @@
 // @ts-ignore: the packages of deno.json beside this file, which the service is not installed with
 import { chromium } from "playwright-core";
+import { Buffer } from "node:buffer";
 
 /*
  * Uses the reference page like a person with a telephone: enters a wrong key and a right
  * one, reloads the page, searches it, creates a product and lists it, follows a link to a
- * code list and the one to the content, and opens the address of a field. Prints the results
- * as JSON.
+ * code list and the one to the content, opens the address of a field, and imports an ONIX
+ * message. Prints the results as JSON.
  *
  *     browse.ts CHROMIUM PAGE KEY TITLE ADDRESS…
  */
@@ -83,6 +84,7 @@ for (const address of addresses) {
 }
 await tab.locator(".opblock").first().waitFor();
 widths.push(await width());
+const imported = await importMessage();
 const showsKey = (await tab.content()).includes(key);
 await tab.getByRole("button", { name: "Forget" }).click();
 const stored = await tab.evaluate("Object.keys(sessionStorage).length");
@@ -100,6 +102,7 @@ console.log(JSON.stringify({
   day,
   outline,
   copyButton,
+  imported,
   showsKey,
   stored,
   complaints,
@@ -228,6 +231,28 @@ async function samplesOf(block: Awaited<ReturnType<typeof find>>) {
     samples[language] = await sample.locator("pre:visible").innerText();
   }
   return samples;
+}
+
+/** Imports an ONIX message without records from a file. Returns the status that the page shows, and the samples. */
+async function importMessage() {
+  await tab.goto("about:blank");
+  await tab.goto(`${page}#/ONIX/importOnix`);
+  const block = tab.locator("#operations-ONIX-importOnix");
+  await block.locator("input[type=file]").setInputFiles({
+    name: "catalogue.xml",
+    mimeType: "application/xml",
+    buffer: Buffer.from(
+      '<ONIXMessage release="3.1"><Header/></ONIXMessage>',
+    ),
+  });
+  await block.getByRole("button", { name: "Execute" }).click();
+  const shown = block.locator(
+    ".live-responses-table .response .response-col_status",
+  );
+  return {
+    status: (await shown.innerText()).trim(),
+    samples: await samplesOf(block),
+  };
 }
 
 async function execute(block: Awaited<ReturnType<typeof find>>) {
