@@ -95,8 +95,8 @@ const HOUSEKEEPING_MS = 60_000;
 
 /**
  * Opens the database. `observe` watches the operations of callers: `look-up`, `scan`,
- * `transaction` and `script`. The folder `connections/` works around three weaknesses of postgres.js
- * 3.4.9:
+ * `transaction` and `script`. The folder `connections/` works around three weaknesses of
+ * postgres.js 3.4.9:
  *
  * - A connection runs one operation at a time. The driver's pool sends several
  *   operations down a connection and loses track of transactions: acknowledged

@@ -84,11 +84,9 @@ export const DOCS: Record<string, Handler> = {
       "referrer-policy": "no-referrer",
     },
   ),
-  ...Object.fromEntries(
-    OWN_FILES.map((
-      name,
-    ) => [`/docs/${name}`, asset(name, "no-cache", () => ownFile(name))]),
-  ),
+  ...Object.fromEntries(OWN_FILES.map((name) => {
+    return [`/docs/${name}`, asset(name, "no-cache", () => ownFile(name))];
+  })),
   "/docs/search.json": asset(
     "search.json",
     "no-cache",

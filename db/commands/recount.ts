@@ -33,9 +33,9 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
 `;
 
 /**
- * Repairs the database after SQL that ran without triggers: counts all products, finds
- * the terms by which lists are filtered, invalidates all documents, and expires all cursors of `/products/changes`. Blocks
- * writers, not readers.
+ * Repairs the database after SQL that ran without triggers: counts all products, fills the
+ * tables of terms and searches again, invalidates all documents, and expires all cursors of
+ * `/products/changes`. Blocks writers, not readers.
  */
 export async function recount(database: Queries): Promise<void> {
   await database.transaction(async (tx) => {
