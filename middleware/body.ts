@@ -18,11 +18,13 @@ const BUFFER = 65_536;
 /** A shorter body reserves memory for this size, because of its buffer. */
 const LEAST_BYTES = BUFFER / 8;
 
-/** After this number of chunks shorter than this, a body lets other requests in: a million may be there at once. */
+/** After this number of short chunks, other requests run: a million may have arrived at once. */
 const SHORTS = 32;
+
+/** The size below which a chunk is short, in bytes. */
 const SHORT_CHUNK = 1_024;
 
-/** How often a body that is waited for asks whether the service stops. */
+/** The interval at which a waiting body checks whether the service stops. */
 const WATCH_MS = 250;
 
 /** How fast a body must arrive. */
@@ -166,7 +168,7 @@ async function readBytes(
   const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
   const expected = expectedLength(context.request, maxBodyBytes);
   await memory.reserve(Math.max(expected, LEAST_BYTES));
-  // Of a body in a million chunks, each would take more than its byte.
+  // A list of a million chunks would take far more memory than their bytes.
   const bytes = new Uint8Array(expected);
   let size = 0;
   for await (

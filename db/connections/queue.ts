@@ -1,7 +1,7 @@
 import { unavailable } from "../../schema/errors.ts";
 import { withDeadline } from "./deadline.ts";
 import { type Caller, FairShare, Tally } from "./fair_share.ts";
-import { Turns } from "./turns.ts";
+import { RoundRobin } from "./round_robin.ts";
 
 /** Short operations read a few rows by key. Lists, searches and writes are long. */
 export type Kind = "short" | "long";
@@ -195,12 +195,12 @@ interface Admission {
 /** The waiting operations of a kind. */
 class Line {
   /** By organization and by the name of the caller. The operations of a caller are first in, first out. */
-  readonly #organizations = new Turns<Turns<Entry[]>>();
+  readonly #organizations = new RoundRobin<RoundRobin<Entry[]>>();
 
   add(entry: Entry): void {
     const { organizationId, name } = entry.caller;
     const callers = this.#organizations.get(organizationId) ??
-      this.#organizations.add(organizationId, new Turns());
+      this.#organizations.add(organizationId, new RoundRobin());
     const entries = callers.get(name) ?? callers.add(name, []);
     entries.push(entry);
   }

@@ -1,5 +1,6 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import type { Incoming, Place } from "../../schema/onix/mapping/incoming.ts";
+import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
+import type { Place } from "../../schema/onix/mapping/record_reader.ts";
 import type { Message } from "../../schema/onix/report/report.ts";
 import type { Links, Warn } from "./links.ts";
 

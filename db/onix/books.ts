@@ -1,5 +1,5 @@
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
-  type Book,
   type Differences,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";

@@ -1,7 +1,7 @@
 import type { ApiError } from "../../schema/errors.ts";
 import { type Merged, mergeEdits } from "../../schema/onix/mapping/edits.ts";
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
-  type Book,
   type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";

@@ -4,7 +4,7 @@ import {
   type LongRecord,
   type Part,
   type ProductPart,
-  readLong,
+  readLongRecord,
   type Unreadable,
 } from "../../schema/onix/xml/read.ts";
 import {
@@ -112,7 +112,8 @@ export async function importMessage(
     await flush();
     await writing;
     using _held = await hold?.(record.length);
-    await group.add(await inTurns(readLong(record), pace), head!, pace);
+    const read = await inTurns(readLongRecord(record), pace);
+    await group.add(read, head!, pace);
     await flush();
     await writing;
   }

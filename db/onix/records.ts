@@ -6,8 +6,8 @@ import {
   type Incoming,
   replaceBlocks,
 } from "../../schema/onix/mapping/incoming.ts";
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
-  type Book,
   type Differences,
   differences,
   type Received,
@@ -168,7 +168,7 @@ export async function storeRecords(
       case when not r.is_edited then p.updated_at end,
       r.differences, r.identities
     ${
-    joined(
+    fromProductsOf(
       rows,
       sql`record_reference text, record text, digest text, differences jsonb, identities jsonb,
         is_edited boolean`,
@@ -207,7 +207,7 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
       ? [sql`
         insert into onix_aliases (organization_id, record_reference, product_id)
         select p.organization_id, r.record_reference, p.id
-        ${joined(aliases, referring)}
+        ${fromProductsOf(aliases, referring)}
         on conflict (organization_id, record_reference) do nothing
       `]
       : [],
@@ -215,7 +215,7 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
       ? [sql`
         insert into onix_retired (organization_id, id, record_reference)
         select p.organization_id, overlay(p.id::text placing '00000000' from 1)::uuid, r.record_reference
-        ${joined(retired, referring)}
+        ${fromProductsOf(retired, referring)}
         on conflict (organization_id, id) do nothing
       `]
       : [],
@@ -237,7 +237,7 @@ export function noteSenders(records: readonly Planned[]): Statement[] {
   return [sql`
     insert into onix_senders (organization_id, product_id, sender_name, sent_at)
     select p.organization_id, p.id, r.sender_name, r.sent_at
-    ${joined(rows, sql`sender_name text, sent_at timestamptz`)}
+    ${fromProductsOf(rows, sql`sender_name text, sent_at timestamptz`)}
     on conflict (organization_id, product_id, sender_name) do update set
       sent_at = greatest(onix_senders.sent_at, excluded.sent_at)
   `];
@@ -248,8 +248,8 @@ interface ProductRow extends Entry {
   product_id: string;
 }
 
-/** The products that exist of these rows, `p`, with their rows `r`. */
-function joined(
+/** The products `p` of these rows that exist, with their rows `r`. */
+function fromProductsOf(
   rows: readonly ProductRow[],
   columns: Statement,
 ): Statement {

@@ -34,8 +34,8 @@ const MAX_BODY = 2_048;
 const BODY_MS = 1_000;
 
 /**
- * Posts a message. Success is a response with 2xx whose head arrives in time, which is
- * that of the whole attempt. A redirect is a failure, since nobody has checked its target.
+ * Posts a message. Success is a response with 2xx whose head arrives within `timeoutMs`,
+ * the time of the whole attempt. A redirect is a failure: nobody has checked its target.
  * The name is resolved once, by `find`, and the connection goes to an address that was
  * checked. Never throws.
  */
@@ -113,7 +113,7 @@ function exchange(
           retryAfter: headers["retry-after"],
           error: statusCode >= 200 && statusCode < 300 ? null : "status",
         });
-      // Whoever has sent the head has got the message, even if the body is broken.
+      // A receiver that has sent the head has the message, even if the body is broken.
       sending.off("error", fail).on("error", () => {});
       clearTimeout(timer);
       timer = setTimeout(read, Math.min(BODY_MS, left()));

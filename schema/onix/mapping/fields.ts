@@ -289,7 +289,7 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
 }
 
 /** The values of the fields in a composite. */
-export function readFields(
+function readFields(
   fields: Fields,
   composite: Element,
   reader: RecordReader,
@@ -303,7 +303,7 @@ export function readFields(
 }
 
 /** Writes the fields that have changed. */
-export function writeFields(
+function writeFields(
   fields: Fields,
   composite: Element,
   now: Record<string, unknown>,

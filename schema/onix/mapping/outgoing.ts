@@ -27,8 +27,6 @@ import {
 import { RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
-export type { Book } from "./codec.ts";
-
 /*
  * Records on their way out. In: a product, and the record last received of it. Out: a valid
  * record, which is that one, changed where the product has changed since.

@@ -13,7 +13,7 @@ import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
 import { type LineAndColumn, XmlError } from "./xml_error.ts";
 
 /** The largest record, and the largest header, in characters of XML. */
-export const MAX_RECORD = 4 * 1024 * 1024;
+const MAX_RECORD = 4 * 1024 * 1024;
 
 /** Of a longer record the text is held, not the tree, which takes up to ten times as much. */
 const LONG = 256 * 1024;
@@ -53,7 +53,7 @@ export interface ProductPart {
   length: number;
 }
 
-/** A record that takes much memory once it is read: `readLong` does that. */
+/** A record that takes much memory once `readLongRecord` has read it. */
 export interface LongRecord {
   kind: "long";
   /** Its text in pieces. */
@@ -112,7 +112,7 @@ export function* readProduct(text: string): Steps<Element> {
 }
 
 /** Reads a long record of a message. */
-export function* readLong(
+export function* readLongRecord(
   { pieces, line }: LongRecord,
 ): Steps<ProductPart | Unreadable> {
   const part = yield* readPieces(pieces);
