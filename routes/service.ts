@@ -22,7 +22,7 @@ import { createHandler } from "./mod.ts";
 /** The time limit for running requests. Deno Deploy and most supervisors kill after 5 s. */
 const DRAIN_MS = 4_000;
 
-/** The part of it for the messages of webhooks. */
+/** The part of that time for the messages of webhooks. */
 const SENDER_MS = 3_000;
 
 /** A second signal within this time is ignored: `deno task` repeats Ctrl-C. */
@@ -76,7 +76,8 @@ export async function openService(
   const replica = config.replica &&
     await openReplica(config.replica, logReplica, { observe });
   if (replica) telemetry.measure("replica", replica);
-  const untilPrepared = () =>
+  /** The queries of the preparation, which may take long. */
+  const setupQueries = () =>
     database.for({ deadline: performance.now() + HOUR_MS });
   const sender = openSender(database, config.webhooks, {
     log,
@@ -122,9 +123,9 @@ export async function openService(
     }
   }
 
-  /** A database of one's own begins without a demo organization. */
+  /** Unlike the embedded database, a PostgreSQL begins without a demo organization. */
   async function adviseFirstKey(): Promise<void> {
-    if (await hasOrganizations(untilPrepared())) return;
+    if (await hasOrganizations(setupQueries())) return;
     log("warn", {
       message: "The database has no organization: nobody can use the API yet",
       advice:
@@ -134,8 +135,8 @@ export async function openService(
 
   async function prepare(): Promise<void> {
     try {
-      if (config.migrateOnStart) logCopied(await install(untilPrepared()));
-      else await checkMigrated(untilPrepared());
+      if (config.migrateOnStart) logCopied(await install(setupQueries()));
+      else await checkMigrated(setupQueries());
       if (state !== "starting") return;
       if (config.database.url) await adviseFirstKey();
       state = "ready";
@@ -156,11 +157,11 @@ export async function openService(
   }
 
   await prepare();
-  if (!config.database.url) await installDemo(untilPrepared());
+  if (!config.database.url) await installDemo(setupQueries());
   const stopKeepingUp = keepUp(database, {
     report: (products) =>
       log("info", {
-        message: "What searches compare has been stored for more products",
+        message: "More products are indexed for searches",
         products,
       }),
     onError(error) {
@@ -173,7 +174,7 @@ export async function openService(
   });
   return {
     async issueDemoKey(show) {
-      if (!config.database.url) await issueDemoKey(untilPrepared(), show);
+      if (!config.database.url) await issueDemoKey(setupQueries(), show);
     },
     async fetch(request) {
       inFlight++;

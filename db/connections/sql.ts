@@ -10,6 +10,7 @@ export class Json {
   }
 }
 
+/** A parameter of type `jsonb` with this value. */
 export function json(value: unknown): Json {
   return new Json(value);
 }

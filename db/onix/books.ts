@@ -58,7 +58,7 @@ export function contributorsOf(isOfThem: Statement): Statement {
   }::text`;
 }
 
-/** The columns of `BesideProduct` but the record and its reference, for product `p` of organization `o` with record `n`. */
+/** The columns of `BesideProduct` without the record and its reference: product `p`, organization `o`, record `n`. */
 export const besideProduct = sql`
   o.name as organization,
   ${contributorsOf(sql`= p.id`)} as contributors,

@@ -45,10 +45,10 @@ const IDENTIFYING: Record<Table, readonly string[]> = {
   contributors: ["orcid", "isni"],
 };
 
-/** The columns of a table beside the name that a record may say. */
+/** The columns of a table, besides the name, that an ONIX record may give a value. */
 const COLUMNS = columnsOf(() => true);
 
-/** Those that an import fills where they are null. Others have a fallback, or only people say them. */
+/** The columns that an import fills where they are null: those without a fallback. */
 const FILLED = columnsOf(({ fallback }) => fallback === undefined);
 
 function columnsOf(

@@ -55,7 +55,7 @@ export function writeSearch(changes: readonly Change[]): Statement[] {
   return ids.length > 0 ? [indexSearch(isOneOf(ids))] : [];
 }
 
-/** Writes what searches compare of products with these ids. Equal rows stay: their indexes are expensive to write. */
+/** Writes what searches compare of these products. Equal rows stay: their indexes are expensive. */
 export function indexSearch(areIds: Statement): Statement {
   return sql`
     ${insertSearched}

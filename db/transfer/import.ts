@@ -167,9 +167,9 @@ export async function importCatalogue(
 }
 
 /**
- * The size of a line, in bytes, from which its product may have more than 4 MiB of JSON:
- * the names and labels of the records that it refers to take less than the rest. Storing
- * the JSON checks it.
+ * The size of a line, in bytes, above which its product may have more than 4 MiB of JSON.
+ * The names and labels that the JSON adds take less than three times the line. The JSON of
+ * such a product is stored, which checks its size.
  */
 const LARGE_BYTES = 2 ** 20;
 
