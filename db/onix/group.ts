@@ -55,7 +55,7 @@ import {
 export interface GroupOptions extends PlanOptions {
   /** Does the same work, and writes nothing. */
   dryRun: boolean;
-  /** Awaited between the records, so that other requests have their turn. */
+  /** Awaited between the records, so that other requests run. */
   pace: () => Promise<void>;
 }
 
@@ -171,6 +171,7 @@ interface RecordWrite extends Planned, Write {
   merged?: Merged;
 }
 
+/** The sizes of the products of these records in bytes, by id. */
 function sizesOf(quiet: Writes["quiet"]): Map<string, number | null> {
   return new Map(quiet.map(({ id, found }) => [id, found?.bytes ?? null]));
 }
@@ -181,13 +182,14 @@ function hasForm(
   return write.form !== undefined;
 }
 
-/** What is written as planned, and the records that are stored without a write of their products. */
+/** The writes of a plan. */
 interface Writes {
   writes: RecordWrite[];
+  /** The records that are stored without a write of their products. */
   quiet: (RecordWrite & { form: StoredForm })[];
 }
 
-/** What is written as planned. Records that write nothing get their outcomes. */
+/** The writes of a plan. Records that write nothing get their outcomes. */
 async function writesOf(
   tx: Transaction,
   { changes, deletions }: Plan,
@@ -252,7 +254,7 @@ async function writesOf(
         merged,
         isNew: false,
         isWhole: true,
-        messages: [...otherOf(one), ...merged.messages, ...messages],
+        messages: [...warningsOf(one), ...merged.messages, ...messages],
       };
       const isMoved = Object.keys(changed).length > 0 ||
         form.digest !== found!.digest &&
@@ -270,7 +272,8 @@ async function writesOf(
   return { writes, quiet };
 }
 
-function otherOf({ item: { incoming }, found }: Planned): Message[] {
+/** The warning of a record that has found its product under another reference. */
+function warningsOf({ item: { incoming }, found }: Planned): Message[] {
   const isOther = found && found.reference !== null &&
     !referencesOf(found).includes(incoming.reference);
   return isOther ? [otherReference(found, incoming.reference)] : [];
@@ -305,7 +308,7 @@ async function compare(
   return { one, book, form, last, merged };
 }
 
-/** Whether the product goes out otherwise with the new record than with the last one. */
+/** Whether messages show the product differently with the new record than with the last one. */
 async function isSentOtherwise(
   book: Book,
   last: LastRecord | null,

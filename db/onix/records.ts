@@ -89,7 +89,7 @@ export function* formToStore(
   return { record: updated, ...yield* storedForm(updated) };
 }
 
-/** The differences that were known of fields that a record does not write, but for those that were edited. */
+/** The differences to store: earlier ones of kept fields, new ones of others that were not edited. */
 export function keptDifferences(
   before: Differences | null,
   kept: ReadonlySet<string>,

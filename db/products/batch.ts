@@ -109,7 +109,7 @@ export async function writeBatch(
 ): Promise<KeyedOutcome> {
   const isKept = request.key !== undefined;
   let results: BatchResults;
-  const outcome = await withIdempotencyKey(
+  return await withIdempotencyKey(
     database,
     request,
     async (tx, storeResponse) => {
@@ -139,7 +139,6 @@ export async function writeBatch(
     },
     () => readResults(database, results),
   );
-  return outcome;
 }
 
 /** The results of a batch that is committed. */

@@ -38,7 +38,7 @@ export interface NewMessage extends Message {
   version?: string;
   /** The webhook's cursor once the message has succeeded. */
   next_cursor?: Cursor;
-  /** If it is sent now. */
+  /** The end of its lease, if it is sent now. */
   sent_until?: string | undefined;
 }
 
@@ -175,7 +175,7 @@ export function announceDisabled(
   );
 }
 
-/** Sends all that waits at once. */
+/** Makes all waiting messages due now. */
 export function sendAll(webhookId: string): Statement {
   return sql`
     update webhook_deliveries d
@@ -185,7 +185,7 @@ export function sendAll(webhookId: string): Statement {
   `;
 }
 
-/** Deletes what waits about the place or the events that a webhook had. */
+/** Deletes the waiting messages that move the cursor: the cursor or the events have been changed. */
 export function dropCursors(webhookId: string): Statement {
   return sql`
     delete from webhook_deliveries d
@@ -194,7 +194,7 @@ export function dropCursors(webhookId: string): Statement {
   `;
 }
 
-/** Deletes what is due about products that have changed since: newer messages are on their way. */
+/** Deletes the due messages about products that have changed since: newer messages follow. */
 export function dropStale(webhookId: string): Statement {
   return sql`
     delete from webhook_deliveries d
@@ -210,7 +210,7 @@ export interface DueMessage extends Message {
   product_id: string | null;
 }
 
-/** Selects what is due, as many as may be sent, and as wait for older messages about their products. */
+/** Selects due messages, twice as many as may be sent: some wait for older ones about their products. */
 export function dueMessages(webhookId: string): Statement<DueMessage> {
   return sql`
     select d.id, d.body, d.product_id
@@ -222,7 +222,7 @@ export function dueMessages(webhookId: string): Statement<DueMessage> {
   `;
 }
 
-/** Begins to send stored messages: nobody else does until then. */
+/** Leases stored messages: until then, no other process sends them. */
 export function lease(
   webhookId: string,
   messages: readonly Message[],
