@@ -114,6 +114,11 @@ export function isAnyOf(ids: readonly string[]): Statement {
   return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
 }
 
+/** The condition that a column is one of these texts, which may contain any character. */
+export function isOneOfTexts(values: readonly string[]): Statement {
+  return sql`= any(array(select jsonb_array_elements_text(${json(values)})))`;
+}
+
 /**
  * A parameter wrapped in a subselect, so that its value cannot tempt the planner away
  * from the cached generic plan.

@@ -113,10 +113,9 @@ function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
     ),
     0
   )`;
+  const positions = positionsOf(range, limit, retiredAfter(range));
   return sql`
-    with positions as materialized (${
-    positionsOf(range, limit, retiredAfter(range))
-  })
+    with positions as materialized (${positions})
     select
       c.place::int,
       c.version::text,

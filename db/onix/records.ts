@@ -157,6 +157,10 @@ export async function storeRecords(
       });
     }
   }
+  const columns = sql`
+    record_reference text, record text, digest text, differences jsonb, identities jsonb,
+    is_edited boolean
+  `;
   await tx.send(sql`
     insert into onix_records (
       organization_id, product_id, record_reference, record, digest, product_updated_at, differences,
@@ -167,13 +171,7 @@ export async function storeRecords(
       -- A product that keeps edits does not say what the record says.
       case when not r.is_edited then p.updated_at end,
       r.differences, r.identities
-    ${
-    fromProductsOf(
-      rows,
-      sql`record_reference text, record text, digest text, differences jsonb, identities jsonb,
-        is_edited boolean`,
-    )
-  }
+    ${fromProductsOf(rows, columns)}
     on conflict (organization_id, product_id) do update set
       record = excluded.record,
       digest = excluded.digest,
@@ -253,12 +251,11 @@ function fromProductsOf(
   rows: readonly ProductRow[],
   columns: Statement,
 ): Statement {
+  const ids = rows.map(({ product_id }) => product_id);
   return sql`
     from products p
     join jsonb_to_recordset(${json(rows)}) r (product_id uuid, ${columns})
       on r.product_id = p.id
-    where p.organization_id = ${organization} and p.id ${
-    isOneOf(rows.map(({ product_id }) => product_id))
-  }
+    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `;
 }

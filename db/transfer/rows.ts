@@ -45,12 +45,13 @@ export function clearRecords(
   lines: string,
 ): Statement[] {
   const { table, rows } = format;
+  const isOfRecords = isAnyOf(ids);
   const remove = (table: string, link: string) =>
     sql`
       delete from ${raw(table)} x
-      where x.organization_id = ${organization} and x.${raw(link)} ${
-      isAnyOf(ids)
-    }
+      where x.organization_id = ${organization} and x.${
+      raw(link)
+    } ${isOfRecords}
     `;
   return [
     ...table === "products"

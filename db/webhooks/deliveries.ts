@@ -72,15 +72,13 @@ export async function listDeliveries(
   webhookId: string,
   { status, ...query }: DeliveryQuery,
 ): Promise<EntryPage> {
+  const hasStatus = status
+    ? sql`and d.status = any(string_to_array(${status.join()}, ','))`
+    : [];
   const found = sql`
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and not ${isUntried}
-      ${
-    status
-      ? sql`and d.status = any(string_to_array(${status.join()}, ','))`
-      : []
-  }
+      and not ${isUntried} ${hasStatus}
   `;
   const entries = sql`
     select ${shownColumns} ${found}
@@ -247,6 +245,7 @@ export function storeDeliveries(
   webhookId: string,
   deliveries: readonly Delivery[],
 ): Statement {
+  const rows = json(deliveries);
   return sql`
     update webhook_deliveries d
     set (
@@ -256,9 +255,7 @@ export function storeDeliveries(
       r.status, r.attempts, r.attempted_at, r.next_attempt_at, null,
       r.response_status, r.response_body, r.error, r.duration_ms
     )
-    from jsonb_populate_recordset(null::webhook_deliveries, ${
-    json(deliveries)
-  }) r
+    from jsonb_populate_recordset(null::webhook_deliveries, ${rows}) r
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = r.id
   `;
 }
