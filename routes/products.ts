@@ -79,8 +79,8 @@ export function getArray(
   array: ArrayName,
 ): (context: Admitted) => Promise<HandlerResponse> {
   return async ({ database, params }) => {
-    const { entries, etag } = await getProductArray(database, params.id, array);
-    return current(entries, etag);
+    const { text, etag } = await getProductArray(database, params.id, array);
+    return current(text, etag);
   };
 }
 

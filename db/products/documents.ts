@@ -141,8 +141,8 @@ export async function getProduct(
   if (!stored) throw productNotFound(id);
   const { product, etag } = stored;
   if (product !== null) return { product, etag: etag! };
-  const { entries, etag: tag } = await readBuilt(database, id);
-  return { product: entries, etag: tag };
+  const built = await readBuilt(database, id);
+  return { product: built.text, etag: built.etag };
 }
 
 /**
@@ -153,7 +153,7 @@ export async function getProductArray(
   database: Queries,
   id: string,
   array: ArrayName,
-): Promise<{ entries: string; etag: string }> {
+): Promise<{ text: string; etag: string }> {
   const cut = raw(`(x.product::json -> '${array}')::text`);
   const stored = await readLong(
     database,
@@ -168,9 +168,7 @@ export async function getProductArray(
   );
   if (!stored) throw productNotFound(id);
   const { text, etag } = stored;
-  return text === null
-    ? await readBuilt(database, id, cut)
-    : { entries: text, etag };
+  return text === null ? await readBuilt(database, id, cut) : { text, etag };
 }
 
 const TEXT_BYTES = raw("octet_length(x.text)");
@@ -184,7 +182,7 @@ async function readBuilt(
   database: Queries,
   id: string,
   cut = raw("x.product"),
-): Promise<{ entries: string; etag: string }> {
+): Promise<{ text: string; etag: string }> {
   const built = await readLong(database, "lookUp", (allowed) =>
     sql<
       & { text: string; etag: string; is_storable: boolean; bytes: number }
@@ -204,7 +202,7 @@ async function readBuilt(
   const { text, etag, is_storable, bytes } = built;
   if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
   if (is_storable) database.inBackground(...storeProducts([id]));
-  return { entries: text, etag };
+  return { text, etag };
 }
 
 /** The entity tag of `x.product`: the same expression as that of the column `etag`. */
