@@ -15,11 +15,12 @@ import { ok } from "./responses.ts";
 
 /* The health checks, the OpenAPI document and the reference page. */
 
+/** `GET /health/live`. */
 export function checkLiveness(): HandlerResponse {
   return ok('{"status":"live"}');
 }
 
-/** Ready: the service accepts requests, and the database responds. */
+/** `GET /health/ready`: the service accepts requests, and the database responds. */
 export async function checkReadiness(
   { services, deadline }: Routed,
 ): Promise<HandlerResponse> {
@@ -28,7 +29,7 @@ export async function checkReadiness(
   return ok('{"status":"ready"}');
 }
 
-/** Creates the handler of the OpenAPI 3.1 document of these operations. */
+/** `GET /openapi.json`: creates the handler of the OpenAPI 3.1 document of these operations. */
 export function describe(operations: () => readonly Operation[]): Handler {
   return constant(async ({ apiPrefix }) => {
     const { openapiDocument } = await import("../schema/openapi/document.ts");

@@ -31,7 +31,7 @@ import { ok } from "./responses.ts";
 
 /* The handlers of products in ONIX for Books. */
 
-/** A message with the record of a product. */
+/** `GET /onix/products/{id}`: a message with the record of a product. */
 export async function get(
   { database, params, query, request, shares, caller }: Admitted<OnixQuery>,
 ): Promise<HandlerResponse> {
@@ -45,7 +45,7 @@ export async function get(
   return xml(await messageText(form, [record], pace), { etag });
 }
 
-/** A message with the next changes of the feed. */
+/** `GET /onix/products`: a message with the next changes of the feed. */
 export async function list(
   { database, query, url, shares, caller }: Admitted<OnixChangesQuery>,
 ): Promise<HandlerResponse> {
@@ -85,7 +85,7 @@ const BYTES_PER_CHARACTER = 10;
 /** The time that a group waits for its memory. The long records of a caller take turns. */
 const MAX_WAIT_MS = 60_000;
 
-/** Imports a message as it arrives. */
+/** `POST /onix/products`: imports a message as it arrives. */
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {

@@ -91,7 +91,7 @@ export async function* readMessage(
   const reader = new Reader("message");
   try {
     for await (const text of decode(bytes, charset, () => reader.place)) {
-      for (const piece of piecesOf(text)) {
+      for (const piece of slicesOf(text)) {
         reader.write(piece);
         yield* reader.take();
         await pace?.();
@@ -106,7 +106,7 @@ export async function* readMessage(
 
 /** Reads the text of one record. */
 export function* readProduct(text: string): Steps<Element> {
-  const part = yield* readPieces(piecesOf(text));
+  const part = yield* readPieces(slicesOf(text));
   if (part?.kind !== "product") throw new TypeError("The text is no record");
   return part.product;
 }
@@ -134,7 +134,7 @@ function* readPieces(
   return part as ProductPart | Unreadable;
 }
 
-function* piecesOf(text: string): Generator<string> {
+function* slicesOf(text: string): Generator<string> {
   for (let i = 0; i < text.length; i += PARSED_AT_ONCE) {
     yield text.slice(i, i + PARSED_AT_ONCE);
   }
