@@ -155,15 +155,14 @@ export async function getProductArray(
   array: ArrayName,
 ): Promise<{ text: string; etag: string }> {
   const cut = raw(`(x.product::json -> '${array}')::text`);
+  const source = selectStored(id);
   const stored = await readLong(
     database,
     "lookUp",
     (allowed) =>
       sql<{ text: string | null; etag: string } & LongText>`
       select ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)}, x.etag
-      from (select x.etag, ${cut} as text from (${
-        selectStored(id)
-      }) x offset 0) x
+      from (select x.etag, ${cut} as text from (${source}) x offset 0) x
     `,
   );
   if (!stored) throw productNotFound(id);
@@ -183,15 +182,14 @@ async function readBuilt(
   id: string,
   cut = raw("x.product"),
 ): Promise<{ text: string; etag: string }> {
+  type Built =
+    & { text: string; etag: string; is_storable: boolean; bytes: number }
+    & LongText;
   const built = await readLong(database, "lookUp", (allowed) =>
-    sql<
-      & { text: string; etag: string; is_storable: boolean; bytes: number }
-      & LongText
-    >`
-      select ${
-      upTo(allowed, raw("x.text"), "text", TEXT_BYTES)
-    }, ${tagOfProduct} as etag, x.is_storable,
-        octet_length(x.product) as bytes
+    sql<Built>`
+      select
+        ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)},
+        ${tagOfProduct} as etag, x.is_storable, octet_length(x.product) as bytes
       from (
         select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text
         from (${selectBuilt(id)} offset 0) x
@@ -310,9 +308,8 @@ export function selectProducts(
   ids: readonly string[],
 ): Statement<ProductJson> {
   return sql`
-    select p.id, ${currentProduct} as product ${productWithDocument} ${
-    isOneOf(ids)
-  }
+    select p.id, ${currentProduct} as product
+    ${productWithDocument} ${isOneOf(ids)}
   `;
 }
 
@@ -433,11 +430,9 @@ export function storeUpdated(
   tx: Transaction,
   change: Change,
 ): Statement<ShortProductJson> {
-  const built = sql`
-    ${
-    buildWritten([change])
-  } and (p.change_version = change_version())::rows_found
-  `;
+  const written = buildWritten([change]);
+  const built =
+    sql`${written} and (p.change_version = change_version())::rows_found`;
   return storeBuilt(tx, [change], built, returnedProduct);
 }
 
@@ -446,10 +441,9 @@ export function storeSized(
   tx: Transaction,
   changes: readonly Change[],
 ): Statement<{ id: string; bytes: number }> {
+  const written = buildWritten(changes);
   const built = sql`
-    select * from (${
-    buildWritten(changes)
-  } offset 0) b where ${sizeOfBuilt} <= ${maxBytes}
+    select * from (${written} offset 0) b where ${sizeOfBuilt} <= ${maxBytes}
   `;
   return storeBuilt(tx, changes, built, sql`${productBytes} as bytes`);
 }
