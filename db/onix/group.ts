@@ -196,35 +196,54 @@ async function writesOf(
   outcomes: Outcomes,
   options: GroupOptions,
 ): Promise<Writes> {
-  const writes: RecordWrite[] = deletions.map((one) => ({
-    ...one,
+  const created = changes.filter(({ found }) => !found);
+  const existing = changes.filter(({ found }) => found);
+  const creations = await creationsOf(tx, created);
+  const updates = await updatesOf(tx, existing, outcomes, options);
+  return {
+    writes: [...deletions.map(deletionOf), ...creations, ...updates.writes],
+    quiet: updates.quiet,
+  };
+}
+
+function deletionOf(planned: Planned): RecordWrite {
+  return {
+    ...planned,
     body: {},
     isNew: false,
     isDeleted: true,
     outcome: "deleted",
     messages: [],
+  };
+}
+
+async function creationsOf(
+  tx: Transaction,
+  created: readonly Planned[],
+): Promise<RecordWrite[]> {
+  if (created.length === 0) return [];
+  const links = await linkRecords(
+    tx,
+    created.map(({ item }) => item.incoming.linked),
+  );
+  return created.map((one) => ({
+    ...one,
+    ...bodyOf(one.item.incoming, links, undefined),
+    isNew: true,
+    outcome: "created",
+    form: one.item,
   }));
+}
+
+/** The writes of records that have a product. Those that write nothing get their outcomes. */
+async function updatesOf(
+  tx: Transaction,
+  existing: readonly Planned[],
+  outcomes: Outcomes,
+  options: GroupOptions,
+): Promise<Writes> {
+  const writes: RecordWrite[] = [];
   const quiet: Writes["quiet"] = [];
-  const created = changes.filter(({ found }) => !found);
-  if (created.length > 0) {
-    const links = await linkRecords(
-      tx,
-      created.map(({ item }) => item.incoming.linked),
-    );
-    for (const one of created) {
-      const { item: form } = one;
-      const { body, messages } = bodyOf(form.incoming, links, undefined);
-      writes.push({
-        ...one,
-        body,
-        isNew: true,
-        outcome: "created",
-        messages,
-        form,
-      });
-    }
-  }
-  const existing = changes.filter(({ found }) => found);
   if (existing.length === 0) return { writes, quiet };
   const stored = await readStored(tx, existing);
   const byId = new Map(existing.map((one) => [one.id, one]));

@@ -63,7 +63,7 @@ export interface Mapped extends Codec {
   place: string;
   /** What the product has for it. */
   valueIn(book: Book): unknown;
-  /** Removes what belongs to the record that the product referred to before, but for its name. */
+  /** Removes the elements of the record that the product referred to before, except its name. */
   leave?(composite: Element): void;
 }
 
