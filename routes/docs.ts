@@ -60,6 +60,7 @@ const OWN_FILES = [
   "navigation.js",
   "fields.js",
   "lists.js",
+  "make.js",
   "operations.js",
   "samples.js",
   "search.js",
