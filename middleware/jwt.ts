@@ -176,7 +176,7 @@ function keysAt(url: URL): jose.JWTVerifyGetKey {
     if (!keys) {
       throw unavailable(
         "The keys for Bearer tokens are not available",
-        cause,
+        { cause },
       );
     }
     try {

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import {
+  isConflict,
   isDatabaseError,
   isLockTimeout,
   isTransient,
@@ -118,10 +119,17 @@ function unlessNotModified(
 export function toApiError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   if (isLockTimeout(cause)) {
-    return unavailable("Another transaction holds a lock for too long", cause);
+    return unavailable("Another transaction holds a lock for too long", {
+      cause,
+    });
+  }
+  if (isConflict(cause)) {
+    return unavailable("Other requests are changing the same records", {
+      cause,
+    });
   }
   if (isTransient(cause)) {
-    return unavailable("The database is not available", cause);
+    return unavailable("The database is not available", { cause });
   }
   if (isDatabaseError(cause)) {
     return new ApiError(

@@ -111,11 +111,14 @@ export function conflict(code: string, message: string, count = 1): ApiError {
   });
 }
 
-/** A `SERVICE_UNAVAILABLE` that the client may retry after a second. */
-export function unavailable(message: string, cause?: unknown): ApiError {
+/** A `SERVICE_UNAVAILABLE` that the client may retry after these seconds. */
+export function unavailable(
+  message: string,
+  { cause, seconds = 1 }: ErrorOptions & { seconds?: number } = {},
+): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", message, {
     cause,
-    headers: { "retry-after": "1" },
+    headers: { "retry-after": String(seconds) },
   });
 }
 

@@ -31,6 +31,18 @@ export function isOfUnknownOrganization(error: unknown): boolean {
 }
 
 /**
+ * Other transactions have changed what this one has read. It is a conflict, as a
+ * serialization failure is: a retry of the transaction reads the changes.
+ */
+export class ChangedMeanwhile extends Error {
+  readonly code = "40001";
+
+  constructor(cause: unknown) {
+    super("Other transactions have changed the rows meanwhile", { cause });
+  }
+}
+
+/**
  * Whether a retry of the transaction can succeed: serialization failure, deadlock,
  * a random product code that exists already, or an organization that SQL replaces.
  */
@@ -64,11 +76,11 @@ function isOfStandby(error: unknown): boolean {
 
 /**
  * Whether a later retry may succeed: the connection was lost, there are too many
- * connections (53300), a lock or statement timed out (55P03, 57014), the server is a
- * standby, or retries did not resolve a conflict.
+ * connections (53300), a lock or statement timed out (55P03, 57014), or the server is a
+ * standby.
  */
 export function isTransient(error: unknown): boolean {
-  return isConnectionLoss(error) || isConflict(error) || isOfStandby(error) ||
+  return isConnectionLoss(error) || isOfStandby(error) ||
     ["53300", "55P03", "57014"].includes(sqlState(error));
 }
 

@@ -84,7 +84,9 @@ export async function inTransaction<T>(
       const { reason } = outcomes[failed] as PromiseRejectedResult;
       const isCommit = isLast && failed === outcomes.length - 1;
       throw isLast && isInDoubt(reason, isCommit, connection)
-        ? unavailable("The database did not confirm the write", reason)
+        ? unavailable("The database did not confirm the write", {
+          cause: reason,
+        })
         : reason;
     }
     const results = outcomes.map((outcome) =>

@@ -156,7 +156,7 @@ async function readResults(
   } catch (error) {
     throw unavailable(
       "The batch is written, but its products could not be read for the response: get them",
-      error,
+      { cause: error },
     );
   }
 }

@@ -234,7 +234,7 @@ export async function getWritten(
     if (!(error instanceof ApiError) || error.status < 500) throw error;
     throw unavailable(
       "The product is written, but could not be read for the response: get it",
-      error,
+      { cause: error },
     );
   }
 }

@@ -125,7 +125,9 @@ export async function explainFailure(
   // A concurrent transaction has changed the rows since the violation.
   const rule = RULES[constraint];
   if (rule) return invalid("The body", [rule]);
-  return unavailable("The product is being changed by another request", error);
+  return unavailable("The product is being changed by another request", {
+    cause: error,
+  });
 }
 
 /** The error for deleting a product that is in a publishing program. */

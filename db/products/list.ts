@@ -1,4 +1,4 @@
-import { ApiError, invalid } from "../../schema/errors.ts";
+import { type ApiError, invalid, unavailable } from "../../schema/errors.ts";
 import {
   COUNTED_FILTERS,
   DEFAULT_SORT,
@@ -93,11 +93,9 @@ const INDEXED_PER_SECOND = 5_000;
 /** The error for a search while more than `most` products of the organization wait to be indexed. */
 function notIndexed(waiting: number, most: number): ApiError {
   const number = waiting.toLocaleString("en");
-  const seconds = Math.ceil((waiting - most) / INDEXED_PER_SECOND);
-  return new ApiError(
-    "SERVICE_UNAVAILABLE",
+  return unavailable(
     `The products are still being indexed for searches, after an upgrade: ${number} wait`,
-    { headers: { "retry-after": String(seconds) } },
+    { seconds: Math.ceil((waiting - most) / INDEXED_PER_SECOND) },
   );
 }
 

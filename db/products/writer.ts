@@ -1,11 +1,6 @@
 import type { Match } from "../../schema/batch.ts";
-import {
-  type ApiError,
-  invalid,
-  refusedBy,
-  unavailable,
-} from "../../schema/errors.ts";
-import { isDataError } from "../connections/errors.ts";
+import { type ApiError, invalid, refusedBy } from "../../schema/errors.ts";
+import { ChangedMeanwhile, isDataError } from "../connections/errors.ts";
 import {
   organization,
   sql,
@@ -82,8 +77,8 @@ const ROLLBACK_WRITES = sql`rollback to savepoint writes`;
  * Writes all together, each product once. `beside` stores what belongs to them. If some are
  * at fault, these get their errors, and the others are written together. A fault that the
  * bodies and the stored rows do not explain is searched by halves. Throws
- * `SERVICE_UNAVAILABLE` if other requests change the rows meanwhile, and the failures of the
- * database.
+ * `ChangedMeanwhile`, after which the pool retries the transaction, and the failures of
+ * the database.
  */
 export async function writeTogether<W extends Write>(
   tx: Transaction,
@@ -122,8 +117,7 @@ export async function writeTogether<W extends Write>(
       const faults = await findFaults(tx, changes, deletions);
       for (const [write, fault] of faults) result.faults.set(write, fault);
       if (faults.size === 0) {
-        // The rows have changed since the violation.
-        if (isViolation(error)) throw changing(error);
+        if (isViolation(error)) throw new ChangedMeanwhile(error);
         if (part.length === 1) {
           const refused = invalid("The body", [refusedBy(error, "product")]);
           result.faults.set(part[0]!, refused);
@@ -179,8 +173,4 @@ async function findFaults<W extends Write>(
     if (ids.has(write.id)) faults.set(write, inProgram());
   }
   return faults;
-}
-
-function changing(cause: unknown): ApiError {
-  return unavailable("The products are being changed by other requests", cause);
 }

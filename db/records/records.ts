@@ -256,7 +256,7 @@ async function lockRecord(
 function beingChanged(table: OwnTable, cause?: unknown): ApiError {
   return unavailable(
     `The ${nounOf(table)} is being changed by another request`,
-    cause,
+    { cause },
   );
 }
 

@@ -31,6 +31,17 @@ Deno.test("Many errors", async ({ step: it }) => {
     }
   });
 
+  await it("are a hundred, and all are listed", async () => {
+    const { status, body: { error } } = await org.post("/api/products", {
+      title: "x",
+      product_prices: Array(100).fill({ currency_code: "x" }),
+    });
+
+    assertEquals(status, 400);
+    assertEquals(error.details.length, 100);
+    assertEquals(error.message, "The body has 100 errors");
+  });
+
   await it("are counted up to a hundred", async () => {
     const countries_included = Array(490).fill("XX");
     const market = { territory: { countries_included } };

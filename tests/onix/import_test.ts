@@ -646,6 +646,19 @@ it("may not be larger than its limit when unpacked", async ({ app, org, products
   assertEquals(await products(), []);
 });
 
+it("may be as large as its limit when unpacked", async ({ app, org }) => {
+  const text = message(record());
+  const packed = await gzip(text);
+  const size = new TextEncoder().encode(text).length;
+
+  for (const [limit, expected] of [[size - 1, 413], [size, 200]] as const) {
+    const { status } = await limited(app, org, limit).post(packed, "", {
+      "content-encoding": "gzip",
+    });
+    assertEquals(status, expected);
+  }
+});
+
 it("sees nothing of another organization", async ({ another, app }) => {
   const one = await another();
   const other = await another();

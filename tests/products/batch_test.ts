@@ -265,6 +265,18 @@ it("executes operations on the same product in order", async ({ org }) => {
   assertEquals(await total(org), 1);
 });
 
+it("creates products that are listed in the order of its operations", async ({ org }) => {
+  const titles = Array.from({ length: 20 }, (_, i) => `${i}`);
+
+  await org.batch(
+    titles.map((title) => ({ method: "create", body: { title } })),
+  );
+
+  // They have one time of creation, and ids of one millisecond.
+  const { body: { data } } = await org.get("/api/products?sort=created_at");
+  assertEquals(data.map(({ title }: { title: string }) => title), titles);
+});
+
 it("finds a product by the other ISBN of an upsert", async ({ org }) => {
   const byIsbn10 = {
     method: "upsert",

@@ -306,6 +306,21 @@ it("returns 410 for an expired cursor", async ({ org, app }) => {
   assertEquals((await org.get(`${PATH}?after=${young}`)).status, 200);
 });
 
+it("returns 410 for a cursor at a version that no transaction has had", async ({ org, app, sql }) => {
+  const { copy } = await followed(app, org);
+  const fields = decoded(copy.cursor!);
+
+  // Other transactions may begin between the two, and make the version a past one.
+  await eventually(410, async () => {
+    const [horizon] = await sql<{ version: string }[]>`
+      select (base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as version
+      from change_origins
+    `;
+    const ahead = encoded(fields.with(1, horizon!.version));
+    return (await org.get(`${PATH}?after=${ahead}`)).status;
+  });
+});
+
 it("ages a cursor until the client reaches the end", async ({ org, app }) => {
   for (let i = 0; i < 3; i++) await org.create();
   await new Copy(org, app).catchUp();

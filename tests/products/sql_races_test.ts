@@ -214,6 +214,28 @@ Deno.test({
       }
     }
 
+    await it("upserts the product that it inserts beside a batch that fails in part", async () => {
+      const org = await app.organization();
+      const body = { ...PRODUCT, publisher_id: org.publisher };
+
+      // The upsert finds no product, and waits for the publisher to create one.
+      const { status, body: { data } } = await during(
+        `select from publishers where id = '${org.publisher}' for update;
+        insert into products (organization_id, title, isbn13)
+        values ('${org.id}', 'SQL', '${PRODUCT.isbn13}')`,
+        () =>
+          org.batch([
+            { method: "upsert", match: "isbn13", body },
+            { method: "create", body: { title: "X", season_id: uuidv7() } },
+          ]),
+      );
+
+      assertEquals([status, data[0].status, data[1].status], [200, 200, 400]);
+      const products = (await org.get("/api/products")).body;
+      assertEquals(products.meta.total, 1);
+      assertEquals(products.data[0].title, "Emma");
+    });
+
     await it("creates a product of an organization that it replaces", async () => {
       const org = await app.organization();
 
