@@ -3,7 +3,7 @@ import type { Queries } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
 import { countedValues } from "../products/counts.ts";
-import { insertSearched } from "../products/searched.ts";
+import { insertSearched } from "../products/search_index.ts";
 
 /** The actual counts, with the columns of `product_counts`. */
 const counted = sql`

@@ -10,7 +10,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { sizeOfStored } from "../products/documents.ts";
 import type { ProductKey } from "../products/keys.ts";
-import { lockAndFind } from "../products/writer.ts";
+import { lockAndFind } from "../products/write_together.ts";
 import type { Item } from "./items.ts";
 
 /*

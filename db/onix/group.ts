@@ -13,7 +13,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
-import { type Write, writeTogether } from "../products/writer.ts";
+import { type Write, writeTogether } from "../products/write_together.ts";
 import { bodyOf } from "./body.ts";
 import { type BesideProduct, bookOf } from "./books.ts";
 import {

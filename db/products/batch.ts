@@ -30,7 +30,7 @@ import {
   type Write,
   writeTogether,
   type Written,
-} from "./writer.ts";
+} from "./write_together.ts";
 
 /** An operation of a batch. Ids are in lower case, except `sentId`. */
 export type Operation =

@@ -38,7 +38,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { writeArrays } from "./rows.ts";
-import { writeSearch } from "./searched.ts";
+import { writeSearch } from "./search_index.ts";
 import { writeTerms } from "./terms.ts";
 
 /**

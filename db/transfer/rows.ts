@@ -9,7 +9,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { countProducts } from "../products/counts.ts";
 import { assertCount } from "../products/change.ts";
-import { indexSearch } from "../products/searched.ts";
+import { indexSearch } from "../products/search_index.ts";
 import { forgetTerms, indexTerms } from "../products/terms.ts";
 import type { TableFormat } from "./format.ts";
 
