@@ -37,7 +37,7 @@ import {
   type RecordValues,
 } from "./mapping.ts";
 import { warnOfOther } from "./path.ts";
-import { type Place, RecordReader } from "./record_reader.ts";
+import { type ElementPlace, RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
 /*
@@ -72,14 +72,14 @@ export interface Linked {
     role: string;
     contributor: Person;
     /** The element that says a field of the contributor. */
-    placeOf(field: string): Place;
+    placeOf(field: string): ElementPlace;
   }[];
   /** In order, each name once. */
   collections?: {
     name: string;
     part_number: string | null;
     /** The element of the name. */
-    place: Place;
+    place: ElementPlace;
   }[];
 }
 
@@ -104,7 +104,7 @@ export interface Incoming {
   byMarketReference: boolean;
   linked: Linked;
   /** The element that says a field. */
-  placeOf(field: string): Place;
+  placeOf(field: string): ElementPlace;
   blocks: Block[];
   messages: Message[];
   /** How many warnings are left out. */

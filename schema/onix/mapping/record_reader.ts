@@ -46,7 +46,7 @@ export type Locate = (
 ) => Element | undefined;
 
 /** Where an element stands, and what it says. */
-export type Place = Pick<Message, "path" | "value">;
+export type ElementPlace = Pick<Message, "path" | "value">;
 
 export class RecordReader {
   readonly #record: Element;
@@ -213,7 +213,7 @@ export class RecordReader {
   }
 
   /** The path of an element, with positions where its name occurs repeatedly, and its text. */
-  placeOf(element: Element): Place {
+  placeOf(element: Element): ElementPlace {
     const wanted = new Set([element]);
     const path = pathsOf(this.#record, wanted, this.#steps).get(element) ??
       `/${this.#record.name}`;
