@@ -1,4 +1,3 @@
-import { pause } from "../db/connections/deadline.ts";
 import { connectionAdvice } from "../db/connections/errors.ts";
 import { openDatabase } from "../db/database.ts";
 import {
@@ -13,7 +12,7 @@ import { keepUp } from "../db/products/chunks.ts";
 import { openReplica } from "../db/replica.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
-import { errorFields, type Log } from "../middleware/log.ts";
+import type { Log } from "../middleware/log.ts";
 import { toApiError } from "../middleware/respond.ts";
 import { openTelemetry } from "../middleware/telemetry.ts";
 import type { Config } from "../schema/config.ts";
@@ -230,56 +229,4 @@ function withAdvice(error: Error): Error {
 function causeOf(error: unknown) {
   const { code, message } = error as Error & { code?: string };
   return { code, message };
-}
-
-/** The pause between attempts to listen again. Closed connections free descriptors. */
-const PAUSE_MS = 200;
-
-/**
- * Serves at an address. The returned function stops listening and lets running
- * requests finish. Throws if the address is not free.
- *
- * `Deno.serve` silently stops listening when it runs out of file descriptors.
- * This function then closes idle connections and listens again.
- */
-export function serve(
-  options: Deno.ServeTcpOptions & { handler: Deno.ServeHandler },
-  log: Log,
-): () => Promise<void> {
-  let server = Deno.serve(options);
-  const { port } = server.addr;
-  let isClosed = false;
-
-  async function keepListening(): Promise<void> {
-    while (!isClosed) {
-      try {
-        await server.finished;
-      } catch (cause) {
-        log("error", {
-          message: "Cannot accept connections: listening again",
-          cause: errorFields(cause),
-        });
-        server.shutdown().catch(() => {});
-        server = await listenAgain();
-      }
-    }
-  }
-
-  async function listenAgain(): Promise<typeof server> {
-    for (;;) {
-      await pause(PAUSE_MS);
-      if (isClosed) return server;
-      try {
-        return Deno.serve({ ...options, port, onListen() {} });
-      } catch {
-        // No file descriptor is free yet.
-      }
-    }
-  }
-
-  keepListening();
-  return async () => {
-    isClosed = true;
-    await server.shutdown();
-  };
 }
