@@ -95,7 +95,7 @@ export async function rotate(
   { database, params, body }: Admitted<unknown, Rotation>,
 ): Promise<HandlerResponse> {
   const webhook = await rotateSecret(database, params.id, body);
-  return ok(JSON.stringify(webhook));
+  return ok(JSON.stringify(webhook), { "cache-control": "no-store" });
 }
 
 /** `POST /webhooks/{id}/test`: sends a message that counts for nothing, except that its success ends a rest. */

@@ -40,7 +40,7 @@ export const COMMON_HEADERS = {
   }),
   "Vary": requiredHeader("The request headers that the response depends on."),
   "Cache-Control": requiredHeader(
-    "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` for a new API key or webhook.",
+    "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` with a new API key or secret of a webhook.",
   ),
   "X-Content-Type-Options": requiredHeader(
     "Browsers must not guess the content type.",

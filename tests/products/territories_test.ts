@@ -228,7 +228,8 @@ it("refuse a product that is larger than 4 MiB", async ({ org }) => {
 
   const reply = await org.put(
     `${path}/territories`,
-    Array(39).fill({ supply_details: Array(500).fill({}) }),
+    // As many entries as a tree may have.
+    Array(40).fill({ supply_details: Array(499).fill({}) }),
   );
 
   assertDetails(reply, ["", "too_large"]);

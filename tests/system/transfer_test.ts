@@ -400,6 +400,29 @@ Deno.test("Export and import", async ({ step: it }) => {
     assertEquals(await imported(database, withHeader(line)), []);
   });
 
+  await it("accept what requests are refused for since", async () => {
+    const database = target(uuidv7());
+    await imported(database, original);
+    const rights = ["02", "03"].map((sales_rights_type) => ({
+      ...ROW,
+      id: uuidv7(),
+      sales_rights_type,
+      is_rest_of_world: true,
+    }));
+    const markets = [
+      { countries_excluded: ["US"] },
+      { regions_included: ["WORLD"], regions_excluded: ["WORLD"] },
+    ].map((territory) => ({ ...ROW, id: uuidv7(), ...territory }));
+    const line = changed((product) => {
+      product.product_sales_rights = rights;
+      product.product_territories = [
+        { ...ROW, id: uuidv7(), territory_markets: markets },
+      ];
+    });
+
+    assertEquals(await imported(database, withHeader(line)), []);
+  });
+
   await it("fail if the organization does not exist", async () => {
     const error = await assertRejects(() => exported(target(uuidv7())), Error);
 

@@ -106,6 +106,19 @@ webhookTest("A message", async (scene, { step: it }) => {
     assertEquals([newest.error, newest.next_attempt_at], [null, null]);
     assertEquals(await scene.deliveries(webhook, "waiting,failed"), []);
   });
+
+  await it("comes for each of more deletions than are sent at once", async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++) ids.push(await scene.product());
+    const before = receiver.received.length;
+    const operations = ids.map((id) => ({ method: "delete", id }));
+    await ask("POST", "/products/batch", { operations });
+    await scene.arrived(before + 20);
+
+    const deleted = receiver.received.slice(before)
+      .map(({ message }) => message.data.id);
+    assertEquals(deleted.sort(), ids.sort());
+  });
 });
 
 webhookTest("The secrets of a webhook", async (scene, { step: it }) => {
@@ -211,6 +224,15 @@ embeddedTest(
       assertEquals([again!.id, again!.body], [first!.id, first!.body]);
       assertEquals(next!.message.data.changes, 1);
       await scene.until(webhook, "behind", 0);
+    });
+
+    await it("stays listed when the webhook is set to another place", async () => {
+      await scene.until(webhook, "waiting", 0);
+      const before = await scene.deliveries(webhook);
+      await ask("PUT", webhook.path, { after: "now" });
+
+      assertEquals(before.length, 3);
+      assertEquals(await scene.deliveries(webhook), before);
     });
   },
 );

@@ -123,6 +123,29 @@ embeddedTest("A message that fails", async (scene, { step: it }) => {
     receiver.answer(OK);
   });
 
+  await it("is followed by one at a time until one arrives", async () => {
+    await scene.until(webhook, "waiting", 0);
+    await scene.until(webhook, "behind", 0);
+    receiver.answer(failing());
+    await scene.product("Failing");
+    await scene.until(webhook, "waiting", 1);
+    const answered = Promise.withResolvers<void>();
+    receiver.answer(async () => {
+      await answered.promise;
+      return OK();
+    });
+    receiver.received.length = 0;
+    for (let i = 0; i < 8; i++) await scene.product();
+
+    await scene.arrived(1);
+    await pause(300);
+    const atOnce = receiver.received.length;
+    answered.resolve();
+
+    await scene.arrived(9);
+    assertEquals(atOnce, 1);
+  });
+
   await it("is dropped once its product has changed", async () => {
     await scene.until(webhook, "waiting", 0);
     await scene.until(webhook, "behind", 0);
@@ -188,6 +211,16 @@ embeddedTest("A receiver that is down", async (scene, { step: it }) => {
     assert(pause >= 2_000, `The pause was ${pause} ms`);
   });
 
+  await it("rests on after a test that fails", async () => {
+    const { body: { data } } = await ask("POST", `${webhook.path}/test`);
+
+    assertEquals(data.status, "failed");
+    const [{ failures }] = await scene.app.sql<[{ failures: number }]>`
+      select failures from webhooks where id = ${webhook.id}
+    `;
+    assert(failures >= 5, `${failures}`);
+  });
+
   await it("gets all once it answers, each product once", async () => {
     receiver.received.length = 0;
     receiver.answer(OK);
@@ -215,6 +248,30 @@ embeddedTest("A receiver that is down", async (scene, { step: it }) => {
 
     assert(Date.now() - start < 1_900, "The rest is over");
     assertEquals(receiver.received.length, 21);
+  });
+
+  await it("is remembered by its last hundred messages that arrived", async () => {
+    const { body: { meta } } = await ask(
+      "GET",
+      `${webhook.path}/deliveries?status=succeeded`,
+    );
+
+    assertEquals(meta.total, 100);
+  });
+
+  await it("rests no longer at a new URL", async () => {
+    receiver.answer(failing());
+    await create(titles(20));
+    await eventually(
+      true,
+      async () => (await scene.state(webhook)).resumes_at !== null,
+    );
+    receiver.answer(OK);
+
+    const url = `${receiver.url}&new`;
+    const { body: { data } } = await ask("PUT", webhook.path, { url });
+
+    assertEquals([data.resumes_at, data.failing_since], [null, null]);
   });
 
   await it("gets nothing while it has asked for that, though it answers", async () => {
@@ -315,6 +372,11 @@ embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
     url: other.url,
     events: ["webhook.disabled"],
   });
+  const disabled = await scene.webhook({
+    url: other.url,
+    events: ["webhook.disabled"],
+    enabled: false,
+  });
   /** What the listener and the log were told last. */
   async function told(count: number) {
     await eventually(count, () => other.received.length);
@@ -383,6 +445,7 @@ embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
   await it("and tells nobody twice", async () => {
     await scene.until(listener, "waiting", 0);
     assertEquals(other.received.length, 3);
+    assertEquals((await scene.state(disabled)).waiting, 0);
   });
 }, { WEBHOOK_DISABLE_SECONDS: "2" });
 

@@ -19,9 +19,10 @@ export function assertEnvelope(
   assertMatch(headers.get("x-request-id") ?? "", /^[A-Za-z0-9._-]{1,128}$/);
   assertEquals(headers.get("api-version"), "1.0");
   assertMatch(headers.get("vary") ?? "", /^Accept-Version(, Origin)?$/);
-  assertMatch(
-    headers.get("cache-control") ?? "",
-    status === 201 ? /^(private, no-cache|no-store)$/ : /^private, no-cache$/,
+  const secret = body?.data?.key ?? body?.data?.secret;
+  assertEquals(
+    headers.get("cache-control"),
+    secret ? "no-store" : "private, no-cache",
   );
   assertEquals(headers.get("x-content-type-options"), "nosniff");
   assertMatch(
