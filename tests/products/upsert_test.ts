@@ -94,9 +94,14 @@ it("of a price by its id: what it has not, stays", async ({ org }) => {
     upsert(org, { title: "Emma", isbn13, product_prices });
   const { data } = await send([{ currency_code: "GBP", list_price: 1 }]);
 
-  const repeated = await send([{ id: data.product_prices[0].id }]);
+  const [{ id }] = data.product_prices;
+  const repeated = await send([{ id }]);
 
   assertEquals(repeated, { status: 200, data });
+  const another = await send([{ currency_code: "GBP", list_price: 2 }, { id }]);
+  const [added, kept] = another.data.product_prices;
+  assertEquals([kept.id, kept.list_price, added.list_price], [id, 1, 2]);
+  assertNotEquals(added.id, id);
 });
 
 it("of prices, by currency and start", async ({ org, app }) => {

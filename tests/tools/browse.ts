@@ -53,6 +53,7 @@ const samples = await samplesOf(list);
 widths.push(await width());
 const night = await brightnessIn("dark");
 const outline = await outlineOfOperation();
+const copyButton = await widthOfCopyButton();
 const day = await brightnessIn("light");
 const faintest = [await faintestIn("light"), await faintestIn("dark")];
 const results: Record<string, string[]> = {};
@@ -93,6 +94,7 @@ console.log(JSON.stringify({
   night,
   day,
   outline,
+  copyButton,
   showsKey,
   stored,
   complaints,
@@ -191,6 +193,16 @@ async function outlineOfOperation(): Promise<string> {
   return await tab.evaluate(
     `getComputedStyle(document.activeElement.closest(".opblock-summary")).outlineStyle`,
   );
+}
+
+/** The width of the button that copies the path of an operation, once the keyboard has reached it. */
+async function widthOfCopyButton(): Promise<number> {
+  await tab.locator(".opblock-summary-control").first().focus();
+  await tab.keyboard.press("Tab");
+  return await tab.evaluate(`
+    document.getAnimations().forEach((change) => change.finish());
+    document.activeElement.getBoundingClientRect().width
+  `);
 }
 
 /** Opens an operation by its entry in the navigation, which it finds by words. */
