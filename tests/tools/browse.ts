@@ -3,8 +3,9 @@ import { chromium } from "playwright-core";
 
 /*
  * Uses the reference page like a person with a telephone: enters a wrong key and a right
- * one, reloads the page, searches it, creates a product and lists it, and opens the address
- * of a field. Prints the results as JSON.
+ * one, reloads the page, searches it, creates a product and lists it, follows a link to a
+ * code list and the one to the content, and opens the address of a field. Prints the results
+ * as JSON.
  *
  *     browse.ts CHROMIUM PAGE KEY TITLE ADDRESS…
  */
@@ -66,6 +67,10 @@ await tab.getByRole("searchbox").fill("retail_price");
 await tab.locator("#found a").first().waitFor();
 for (const key of ["ArrowDown", "Enter"]) await tab.keyboard.press(key);
 const reached = [await focused()];
+await tab.locator('a[href="#lists/81"]').first().click();
+await tab.locator('[id="lists/81"][open]').waitFor();
+await tab.locator(".skip").press("Enter");
+await tab.locator("#content:focus").waitFor();
 for (const address of addresses) {
   await tab.goto("about:blank");
   await tab.goto(`${page}#${address}`);
