@@ -32,7 +32,8 @@ const ONIX_COPIES = 8;
  * it takes and returns, its memory, and its handler. Routes, guard and the OpenAPI document
  * read these rows. `{records}` stands for each table of an organization's records, `{codes}`
  * for each code list, and the other words in braces for those of the table
- * (`schema/openapi/tables.ts`).
+ * (`schema/openapi/tables.ts`). `createHandler` (`mod.ts`) has the way of a request to its row,
+ * and from there to the driver.
  */
 // deno-fmt-ignore
 export const OPERATIONS: readonly GuardedOperation[] = [
