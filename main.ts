@@ -4,7 +4,8 @@ import {
   type Log,
   openOutput,
 } from "./middleware/log.ts";
-import { openService, serve, type Service } from "./routes/service.ts";
+import { serve } from "./routes/serve.ts";
+import { openService, type Service } from "./routes/service.ts";
 import {
   type Config,
   findUnknownVariables,

@@ -68,12 +68,11 @@ export function newKey(
   const digits = Array.from({ length: 12 }, () => randomInt(36).toString(36));
   const id = digits.join("");
   const key = `cat_${id}_${randomBytes(32).toString("base64url")}`;
+  const digest = hashOf(key);
   const statement = sql`
     insert into api_keys (id, organization_id, name, scope, key_hash, expires_at)
     values (
-      ${id}, ${organizationId}, ${name}, ${scope}, decode(${
-    hashOf(key)
-  }, 'hex'), ${expiresAt}
+      ${id}, ${organizationId}, ${name}, ${scope}, decode(${digest}, 'hex'), ${expiresAt}
     )
   `;
   return { id, key, statement };

@@ -95,8 +95,8 @@ const HOUSEKEEPING_MS = 60_000;
 
 /**
  * Opens the database. `observe` watches the operations of callers: `look-up`, `scan`,
- * `transaction` and `script`. The folder `connections/` works around three weaknesses of postgres.js
- * 3.4.9:
+ * `transaction` and `script`. The folder `connections/` works around three weaknesses of
+ * postgres.js 3.4.9:
  *
  * - A connection runs one operation at a time. The driver's pool sends several
  *   operations down a connection and loses track of transactions: acknowledged
@@ -276,14 +276,20 @@ class Distribution {
   }
 }
 
+/** The tasks that may wait in the background. */
+const MAX_TASKS = 1_000;
+
+/** The tasks that run at once in the background. */
+const MAX_RUNNING_TASKS = 2;
+
 /** A bounded queue of optional background tasks. A full queue drops new tasks. */
 class Backlog {
   readonly #waiting: (() => Promise<unknown>)[] = [];
   #running = 0;
 
   add(work: () => Promise<unknown>): void {
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(work);
-    if (this.#running < MAX_RUNNING) this.#run();
+    if (this.#waiting.length < MAX_TASKS) this.#waiting.push(work);
+    if (this.#running < MAX_RUNNING_TASKS) this.#run();
   }
 
   async #run(): Promise<void> {
@@ -293,6 +299,3 @@ class Backlog {
     this.#running--;
   }
 }
-
-const MAX_WAITING = 1_000;
-const MAX_RUNNING = 2;

@@ -5,7 +5,7 @@ import { organization, raw, sql, type Statement } from "./connections/sql.ts";
 import { brokenConstraint } from "./connections/errors.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
-import { type LongText, readLong } from "./long_text.ts";
+import { type LongText, readLong, upTo } from "./long_text.ts";
 
 /** A request that may have an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -42,13 +42,13 @@ const BYTES_PER_PURGE = KEPT_BYTES / 16;
 const KEY_UNUSED = "key_unused";
 
 /**
- * Runs `work` in a transaction, at most once per key. If its response is long, and thus
- * null, `read` returns it afterwards. `work` must commit the
- * transaction, together with the statements of `storeResponse`, which store the result for
- * 24 hours, or until the organization has stored 64 MiB of newer ones. Later requests with
- * the same key and body get the stored result. Throws
- * `IDEMPOTENCY_IN_PROGRESS` while another request with the key runs, and
- * `IDEMPOTENCY_MISMATCH` if the key was used for another operation or body.
+ * Runs `work` in a transaction, at most once per key. `work` must commit the transaction
+ * together with the statements of `storeResponse`. They store the result for 24 hours, or
+ * until the organization has stored 64 MiB of newer ones, and later requests with the same
+ * key and body get it. A response that `work` leaves null, because it is long, is what
+ * `read` returns after the transaction. Throws `IDEMPOTENCY_IN_PROGRESS` while another
+ * request with the key runs, and `IDEMPOTENCY_MISMATCH` if the key was used for another
+ * operation or body.
  */
 export async function withIdempotencyKey(
   database: Queries,
@@ -112,14 +112,15 @@ function claimKey({ key }: KeyedRequest): Statement[] {
 async function storedResult(database: Queries, request: KeyedRequest) {
   const { key, operation } = request;
   const hash = hashOfRequest(request);
+  type Stored = { id: string | null; response: string; is_same: boolean };
   const stored = await readLong(
     database,
     "lookUp",
     (allowed) =>
-      sql<{ id: string | null; response: string; is_same: boolean } & LongText>`
-      select k.record_id as id,
-        case when octet_length(k.answer) <= ${allowed}::int then k.answer end as response,
-        case when octet_length(k.answer) > ${allowed}::int then octet_length(k.answer) end as withheld,
+      sql<Stored & LongText>`
+      select
+        k.record_id as id,
+        ${upTo(allowed, raw("k.answer"), "response", ANSWER_BYTES)},
         k.operation = ${operation} and k.request_hash = decode(${hash}, 'hex') as is_same
       from idempotency_keys k
       where k.organization_id = ${organization} and k.key = ${key} and ${isValid}
@@ -139,11 +140,15 @@ async function storedResult(database: Queries, request: KeyedRequest) {
   );
 }
 
+const ANSWER_BYTES = raw("octet_length(k.answer)");
+
 /** Stores the result, and deletes up to ten expired keys. */
 function storeResult(
   request: KeyedRequest,
   source: Statement,
 ): Statement[] {
+  const { key, operation } = request;
+  const hash = hashOfRequest(request);
   return [
     sql`
       delete from idempotency_keys k
@@ -161,9 +166,7 @@ function storeResult(
       insert into idempotency_keys (organization_id, record_id, answer, key, operation, request_hash)
       select
         s.organization_id, s.record_id, s.answer,
-        ${request.key}, ${request.operation}, decode(${
-      hashOfRequest(request)
-    }, 'hex')
+        ${key}, ${operation}, decode(${hash}, 'hex')
       from (${source}) s
       on conflict (organization_id, key) do update set
         operation = excluded.operation,
@@ -175,6 +178,8 @@ function storeResult(
   ];
 }
 
+const keptBytes = raw(String(KEPT_BYTES));
+
 /** Deletes the oldest results of the organization, of which it may keep `KEPT_BYTES`. */
 export const deleteOldest = sql`
   delete from idempotency_keys k
@@ -183,9 +188,7 @@ export const deleteOldest = sql`
     from idempotency_keys x
     where x.organization_id = ${organization}
   ) kept
-  where k.organization_id = ${organization} and k.key = kept.key and kept.bytes > ${
-  raw(String(KEPT_BYTES))
-}
+  where k.organization_id = ${organization} and k.key = kept.key and kept.bytes > ${keptBytes}
 `;
 
 function hashOfRequest({ text }: KeyedRequest): string {

@@ -1,7 +1,7 @@
 import { raw, sql, type Statement } from "./connections/sql.ts";
 import type { Queries } from "./database.ts";
 
-/** The size of a text that is read without reserved memory: no more are read at once than there are connections. */
+/** The size of a text that is read without reserved memory. At most one is read per connection. */
 export const SHORT_BYTES = 131_072;
 
 /** The maximum size of the products in a response, in bytes. */
@@ -13,7 +13,7 @@ export interface LongText {
   withheld: number | null;
 }
 
-/** The column `name` with a text if it has at most the allowed bytes, and otherwise `withheld` with its size. */
+/** The column `name` with the text, or null if it is longer than allowed, and the column `withheld`. */
 export function upTo(
   allowed: number | Statement,
   text: Statement,
@@ -27,9 +27,9 @@ export function upTo(
 }
 
 /**
- * Reads a row whose text may be longer than the reserved memory, or is known to have this
- * `size`. `statement` withholds a text of more bytes than it is given. Then memory is
- * reserved for the text, and it is read again. A text of more than 16 MiB stays withheld.
+ * Reads a row whose text may be longer than the reserved memory. `statement` withholds a text
+ * of more bytes than are allowed: then memory is reserved for its size, and the row is read
+ * again. A text of more than 16 MiB stays withheld. `size` is that of the text, if it is known.
  */
 export async function readLong<Row extends LongText>(
   database: Queries,

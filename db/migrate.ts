@@ -48,8 +48,8 @@ export async function install(database: Queries): Promise<CopiedWebhook[]> {
 /**
  * Applies the pending files of `sql/` in one transaction, and starts a new origin in a
  * copied database. Returns the names of the applied files, and the webhooks that the new
- * origin disables. Throws if the number of a
- * migration is missing, or if an applied migration was removed or edited.
+ * origin disables. Throws if the number of a migration is missing, or if an applied
+ * migration was removed or edited.
  */
 export async function migrate(
   database: Queries,
@@ -138,6 +138,7 @@ const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
 
 const listFirstOrganization = sql`select from organizations limit 1`;
 
+/** Whether the database has an organization. Without one, nobody can use the API. */
 export async function hasOrganizations(database: Queries): Promise<boolean> {
   return (await database.lookUp(listFirstOrganization)).length > 0;
 }

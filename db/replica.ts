@@ -83,7 +83,7 @@ export async function openReplica(
       }
       return await operations[kind](statement);
     } catch {
-      // The error may be this caller's alone: whether the replica is down, a probe says.
+      // The error may concern this caller alone. A probe finds out whether the replica is down.
       probe();
     }
   }

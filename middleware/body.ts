@@ -1,9 +1,14 @@
 import * as v from "valibot";
-import { pause, withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
-import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
+import { ApiError, invalidBody } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
 import { ignoredFields } from "../schema/objects.ts";
+import {
+  BUFFER_BYTES,
+  expectedLength,
+  limited,
+  readChunks,
+} from "./body_chunks.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 import type { Reservation } from "./memory.ts";
@@ -12,28 +17,8 @@ import type { Reservation } from "./memory.ts";
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
 
-/** The size of the largest read buffer, which a body holds while it arrives. */
-const BUFFER = 65_536;
-
 /** A shorter body reserves memory for this size, because of its buffer. */
-const LEAST_BYTES = BUFFER / 8;
-
-/** After this number of chunks shorter than this, a body lets other requests in: a million may be there at once. */
-const SHORTS = 32;
-const SHORT_CHUNK = 1_024;
-
-/** How often a body that is waited for asks whether the service stops. */
-const WATCH_MS = 250;
-
-/** How fast a body must arrive. */
-interface Pace {
-  /** The least rate. A lower one consumes the allowance. */
-  bytesPerMs: number;
-  /** The time that a body may be behind the least rate. */
-  allowanceMs: number;
-  /** The time for the whole body. */
-  totalMs: number;
-}
+const LEAST_BYTES = BUFFER_BYTES / 8;
 
 /** The media types of ONIX messages. The charset may be any that the reader knows. */
 const XML_MEDIA_TYPE =
@@ -140,19 +125,6 @@ export function openXml(context: Context): XmlBody {
   };
 }
 
-/** The chunks up to a number of bytes in all. Throws `PAYLOAD_TOO_LARGE`. */
-async function* limited(
-  chunks: AsyncIterable<Uint8Array>,
-  limit: number,
-): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > limit) throw bodyTooLarge(limit);
-    yield chunk;
-  }
-}
-
 /**
  * Reads the bytes of a JSON body. Before, waits for memory: for the largest body if the
  * length is unknown. Throws the errors of `readChunks`, and `SERVICE_UNAVAILABLE` at the
@@ -166,7 +138,7 @@ async function readBytes(
   const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
   const expected = expectedLength(context.request, maxBodyBytes);
   await memory.reserve(Math.max(expected, LEAST_BYTES));
-  // Of a body in a million chunks, each would take more than its byte.
+  // A list of a million chunks would take far more memory than their bytes.
   const bytes = new Uint8Array(expected);
   let size = 0;
   for await (
@@ -177,123 +149,4 @@ async function readBytes(
   }
   await memory.reserve(size);
   return bytes.subarray(0, size);
-}
-
-/** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
-function expectedLength({ headers }: Request, limit: number): number {
-  const length = Number(headers.get("content-length") ?? limit);
-  if (length > limit) throw bodyTooLarge(limit);
-  return length;
-}
-
-/**
- * The chunks of a body as they arrive. The caller has reserved memory for the buffer.
- * Throws `PAYLOAD_TOO_LARGE` as soon as the body exceeds the limit, `SERVICE_UNAVAILABLE`
- * when the service stops, `REQUEST_TIMEOUT` for a slow body, or `incomplete` for an
- * incomplete one.
- */
-async function* readChunks(
-  { request, services: { isReady } }: Context,
-  limit: number,
-  { bytesPerMs, allowanceMs, totalMs }: Pace,
-  incomplete: "INVALID_JSON" | "INVALID_XML",
-): AsyncGenerator<Uint8Array> {
-  expectedLength(request, limit);
-  if (!request.body) return;
-
-  const reader = readerOf(request.body);
-  const deadline = performance.now() + totalMs;
-  // A body that may take any time ends when the service stops.
-  const watch = totalMs === Infinity
-    ? setInterval(() => isReady() || cancel(), WATCH_MS)
-    : undefined;
-  let allowance = allowanceMs;
-  let size = 0;
-  let shorts = 0;
-  let isRead = false;
-  try {
-    while (true) {
-      const asked = performance.now();
-      const stalls = asked + allowance;
-      const { done, value } = await withDeadline(
-        Math.min(deadline, stalls),
-        reader.read(),
-        () => tooSlow(stalls < deadline),
-      );
-      if (done) {
-        isRead = true;
-        if (watch) checkReady();
-        return;
-      }
-      size += value.length;
-      if (size > limit) throw bodyTooLarge(limit);
-      const waited = performance.now() - asked;
-      allowance = Math.min(
-        allowanceMs,
-        allowance - waited + value.length / bytesPerMs,
-      );
-      yield value;
-      if (value.length < SHORT_CHUNK && ++shorts % SHORTS === 0) await pause(1);
-    }
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    // `deno serve` cuts bodies off when it stops.
-    checkReady();
-    throw new ApiError(incomplete, "The body is incomplete", { cause: error });
-  } finally {
-    clearInterval(watch);
-    if (!isRead) cancel();
-  }
-
-  function cancel(): void {
-    reader.cancel().catch(() => {});
-  }
-
-  function checkReady(): void {
-    if (!isReady()) throw unavailable("The service is stopping");
-  }
-
-  function tooSlow(isStalled: boolean): ApiError {
-    return new ApiError(
-      "REQUEST_TIMEOUT",
-      isStalled
-        ? `The body stalled: it must arrive at ${
-          bytesPerMs * 1000
-        } bytes a second or faster`
-        : `The body did not arrive within ${totalMs / 1000} seconds`,
-    );
-  }
-}
-
-/**
- * Reads a byte stream into one buffer, which grows when a read fills it: Deno allocates
- * 64 KiB for each read, which would add up for stalled bodies and short chunks. Requests
- * created in this process have another kind of stream.
- */
-function readerOf(body: ReadableStream<Uint8Array>) {
-  let reader: ReadableStreamBYOBReader;
-  try {
-    reader = body.getReader({ mode: "byob" });
-  } catch {
-    return body.getReader();
-  }
-  let buffer = new ArrayBuffer(2_048);
-  return {
-    async read() {
-      const { done, value } = await reader.read(new Uint8Array(buffer));
-      if (done) return { done, value };
-      const size = value.buffer.byteLength;
-      const isFull = value.length === size && size < BUFFER;
-      buffer = isFull ? new ArrayBuffer(size * 2) : value.buffer;
-      return { done, value: value.slice() };
-    },
-    cancel: () => reader.cancel(),
-  };
-}
-
-function bodyTooLarge(limit: number): ApiError {
-  return new ApiError(
-    "PAYLOAD_TOO_LARGE",
-    `The body is larger than ${limit} bytes`,
-  );
 }

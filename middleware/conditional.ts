@@ -47,9 +47,8 @@ export function prefersXml({ headers }: Request): boolean {
     Math.max(
       0,
       ...accept.split(",").map((range) => {
-        const [type, ...parameters] = range.trim().toLowerCase().split(
-          /\s*;\s*/,
-        );
+        const [type, ...parameters] = range.toLowerCase().split(";")
+          .map((part) => part.trim());
         const q = parameters.find((parameter) => parameter.startsWith("q="));
         return types.includes(type!) ? Number(q?.slice(2) ?? 1) || 0 : 0;
       }),

@@ -129,20 +129,20 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       if (hasPrecondition) {
         admitted.precondition = preconditionOf(request.headers.get("if-match"));
       }
-      if (!schema && !isStreamed) {
-        if (memory?.text) await texts.reserve(memory.text);
-        return await handler(admitted);
-      }
       if (isStreamed) {
         const response = await handler(admitted);
         // The body may have taken longer than a request: its response has time of its own.
         texts.deadline = performance.now() + services.deadlineMs;
         return response;
       }
+      if (!schema) {
+        if (memory?.text) await texts.reserve(memory.text);
+        return await handler(admitted);
+      }
       // The handler works on the body, so the memory is held until its response.
       using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
-      const { text, body } = await readBody(admitted, schema!, bodies);
+      const { text, body } = await readBody(admitted, schema, bodies);
       if (memory?.text) await texts.reserve(memory.text);
       admitted.keyed = { operation, key, text };
       admitted.body = body;

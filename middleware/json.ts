@@ -37,6 +37,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The error for a body that is no JSON, or more than the parser takes. */
 export function invalidJson(message: string, cause?: unknown): ApiError {
   return new ApiError("INVALID_JSON", message, { cause });
 }

@@ -2,29 +2,30 @@ import { pause } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/fair_share.ts";
 import { type Place, Queue } from "../db/connections/queue.ts";
 
-/** The time after which work that can be divided ends its turn, in milliseconds. */
+/** The time after which work that can be divided ends its turn. */
 const TURN_MS = 10;
 
-/** The time of a first turn, in milliseconds: the work on an ordinary record fits in it on a busy machine. */
+/** The time of a first turn: the work on an ordinary record fits in it on a busy machine. */
 const FIRST_MS = 5;
 
-/** Work that takes less time needs no rest after it, in milliseconds. */
+/** Work that takes less time needs no pause after it. */
 const SHORT_MS = 1;
 
-/** Longer input takes a turn, however long the work is, in characters: many of them at once would be long work. */
+/** Longer input, in characters, always takes a turn: much of it at once would be long work. */
 const SHORT_LENGTH = 16_384;
 
 /** The caller, the time until which it waits, and the length of the input. */
-interface Turn {
+interface ParseRequest {
   caller: Caller;
   deadline: number;
   length?: number;
 }
 
 /**
- * Parses and validates queries and bodies: short ones at once, as long as that is short work. After
- * longer work, others wait until requests that do not parse have had as much time, so that
- * parsing takes at most half of the processor. Waiting organizations and callers take turns.
+ * Parses and validates queries and bodies: short ones at once, as long as that is short
+ * work. After longer work, others wait until requests that do not parse have had as much
+ * time, so that parsing takes at most half of the processor. Waiting organizations and
+ * callers take turns.
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
@@ -36,11 +37,11 @@ export class ParseQueue {
    * others. Throws `SERVICE_UNAVAILABLE` at the request's deadline.
    */
   run<T>(
-    { caller, deadline, length = 0 }: Turn,
+    { caller, deadline, length = 0 }: ParseRequest,
     work: () => T,
   ): T | Promise<T> {
     return this.#queue.isIdle && length < SHORT_LENGTH
-      ? this.#measured(work, (taken) => this.#rest(caller, taken))
+      ? this.#measured(work, (taken) => this.#holdBack(caller, taken))
       : this.#queue.enter(caller, "long", deadline).then((place) =>
         this.#measured(work, (taken) => leave(place, taken, length))
       );
@@ -57,7 +58,7 @@ export class ParseQueue {
   }
 
   /** Makes others wait after longer work. The queue is idle. */
-  #rest(caller: Caller, taken: number): void {
+  #holdBack(caller: Caller, taken: number): void {
     if (taken < SHORT_MS) return;
     this.#queue.enter(caller, "long", Infinity)
       .then((place) => leave(place, taken));
@@ -70,13 +71,13 @@ export class ParseQueue {
 
   /** The results of `work` for each item, in as many turns as needed. */
   async map<T, R>(
-    turn: Turn,
+    request: ParseRequest,
     items: readonly T[],
     work: (item: T) => R,
   ): Promise<R[]> {
     const results: R[] = [];
     while (results.length < items.length) {
-      await this.run(turn, () => {
+      await this.run(request, () => {
         const end = performance.now() + TURN_MS;
         do results.push(work(items[results.length]!)); while (
           results.length < items.length && performance.now() < end
@@ -130,7 +131,7 @@ export class Turns implements Disposable {
     await pause(1);
     const deadline = performance.now() + MAX_WAIT_MS;
     this.#place = await this.#queue.enter(this.#caller, "long", deadline);
-    // A turn that follows another at once would let nobody in who waits for none.
+    // Between two turns, requests that need no turn get the processor.
     if (performance.now() < this.#last.end + SHORT_MS) await pause(1);
     this.#end = performance.now() + TURN_MS;
     // Work that waits for something else does not keep its turn.

@@ -1,5 +1,5 @@
 import { ApiError } from "../schema/errors.ts";
-import { VERSIONS } from "../schema/versions.ts";
+import { API_VERSIONS } from "../schema/api_versions.ts";
 
 /** The authority and the path of an `http` URL. */
 const URL_PARTS = /^https?:\/\/([^/\\?#]*)([^?]*)/;
@@ -31,10 +31,10 @@ export function urlOf({ headers, url }: Request): URL {
 /** Throws `UNSUPPORTED_VERSION` for an unsupported `Accept-Version` (specification, 9). */
 export function checkVersion({ headers }: Request): void {
   const version = headers.get("accept-version");
-  if (!version || VERSIONS.includes(version)) return;
+  if (!version || API_VERSIONS.includes(version)) return;
   throw new ApiError(
     "UNSUPPORTED_VERSION",
-    `Accept-Version is not supported: expected ${VERSIONS.join(", ")}`,
+    `Accept-Version is not supported: expected ${API_VERSIONS.join(", ")}`,
   );
 }
 

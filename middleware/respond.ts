@@ -6,7 +6,7 @@ import {
   isTransient,
 } from "../db/connections/errors.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
-import { VERSIONS } from "../schema/versions.ts";
+import { API_VERSIONS } from "../schema/api_versions.ts";
 import { isNotModified } from "./conditional.ts";
 import type { Context, HandlerResponse, Services, Shares } from "./context.ts";
 import { errorFields } from "./log.ts";
@@ -23,7 +23,7 @@ const CHUNK = 65_536;
 const MAX_METHOD = 20;
 
 const COMMON = {
-  "api-version": VERSIONS[0],
+  "api-version": API_VERSIONS[0],
   "vary": "Accept-Version",
   "cache-control": "private, no-cache",
   "x-content-type-options": "nosniff",

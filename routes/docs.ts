@@ -15,11 +15,12 @@ import { ok } from "./responses.ts";
 
 /* The health checks, the OpenAPI document and the reference page. */
 
+/** `GET /health/live`. */
 export function checkLiveness(): HandlerResponse {
   return ok('{"status":"live"}');
 }
 
-/** Ready: the service accepts requests, and the database responds. */
+/** `GET /health/ready`: the service accepts requests, and the database responds. */
 export async function checkReadiness(
   { services, deadline }: Routed,
 ): Promise<HandlerResponse> {
@@ -28,7 +29,7 @@ export async function checkReadiness(
   return ok('{"status":"ready"}');
 }
 
-/** Creates the handler of the OpenAPI 3.1 document of these operations. */
+/** `GET /openapi.json`: creates the handler of the OpenAPI 3.1 document of these operations. */
 export function describe(operations: () => readonly Operation[]): Handler {
   return constant(async ({ apiPrefix }) => {
     const { openapiDocument } = await import("../schema/openapi/document.ts");
@@ -59,6 +60,7 @@ const OWN_FILES = [
   "navigation.js",
   "fields.js",
   "lists.js",
+  "make.js",
   "operations.js",
   "samples.js",
   "search.js",
@@ -84,11 +86,9 @@ export const DOCS: Record<string, Handler> = {
       "referrer-policy": "no-referrer",
     },
   ),
-  ...Object.fromEntries(
-    OWN_FILES.map((
-      name,
-    ) => [`/docs/${name}`, asset(name, "no-cache", () => ownFile(name))]),
-  ),
+  ...Object.fromEntries(OWN_FILES.map((name) => {
+    return [`/docs/${name}`, asset(name, "no-cache", () => ownFile(name))];
+  })),
   "/docs/search.json": asset(
     "search.json",
     "no-cache",

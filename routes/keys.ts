@@ -14,12 +14,13 @@ import { locationOf, ok } from "./responses.ts";
 
 /* The handlers of API keys. */
 
+/** `GET /api-keys`. */
 export async function list({ database }: Admitted): Promise<HandlerResponse> {
   const keys = await database.scan(listKeys);
   return ok(JSON.stringify(keys.map(shownKey)));
 }
 
-/** The only response that contains the key itself. */
+/** `POST /api-keys`: the only response that contains the key itself. */
 export async function create(
   context: Admitted<unknown, NewApiKey>,
 ): Promise<HandlerResponse> {
@@ -37,6 +38,7 @@ export async function create(
   };
 }
 
+/** `GET /api-keys/{key_id}`. */
 export async function get(
   { database, params: { key_id: id } }: Admitted,
 ): Promise<HandlerResponse> {
@@ -44,7 +46,7 @@ export async function get(
   return oneKey(id, key);
 }
 
-/** Revokes the key now, or at the query parameter `at`. */
+/** `DELETE /api-keys/{key_id}`: revokes the key now, or at the query parameter `at`. */
 export async function revoke(
   { database, params: { key_id: id }, query }: Admitted<Revocation>,
 ): Promise<HandlerResponse> {

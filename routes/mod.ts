@@ -28,8 +28,6 @@ import { bareIsbn, UUID_PATTERN } from "../schema/values.ts";
 import { DOCS } from "./docs.ts";
 import { OPERATIONS } from "./operations.ts";
 
-const MIB = 1_048_576;
-
 /**
  * Creates the handler of all requests. It never throws. The way of a request, with
  * `GET /products/{id}` as the example:
@@ -38,9 +36,9 @@ const MIB = 1_048_576;
  *     answer       here                           finds the row of `OPERATIONS`
  *     guard        middleware/guard.ts            credentials, memory, query, body
  *     get          routes/products.ts             the handler of the row
- *     getProduct   db/products/documents.ts       the statement, and a long text once more
+ *     getProduct   db/products/get.ts             the statement, and a long text once more
  *     lookUp       db/database.ts                 a short operation
- *     #run         db/database.ts                 a connection from the pool, deadline, retries
+ *     #run         db/database.ts                 a connection from connections/pool.ts, deadline, retries
  *     send         db/connections/connection.ts   postgres.js, and rows from its bytes
  */
 export function createHandler(
@@ -75,15 +73,18 @@ export function createHandler(
   };
 }
 
+/** The memory of a process for each purpose. */
+const BUDGET_BYTES = 64 * 2 ** 20;
+
 /**
  * A request gives back its memory of a budget before it waits for more of the same, and a
  * response never waits for a body. So requests never wait for each other.
  */
 function createShares(): Shares {
   return {
-    bodies: new MemoryBudget(64 * MIB, "memory for bodies"),
-    imports: new MemoryBudget(64 * MIB, "memory for imports"),
-    responses: new MemoryBudget(64 * MIB, "memory for long responses"),
+    bodies: new MemoryBudget(BUDGET_BYTES, "memory for bodies"),
+    imports: new MemoryBudget(BUDGET_BYTES, "memory for imports"),
+    responses: new MemoryBudget(BUDGET_BYTES, "memory for long responses"),
     parsing: new ParseQueue(),
   };
 }
@@ -180,7 +181,7 @@ const NIL = "00000000-0000-0000-0000-000000000000";
 /** The ids of a path. */
 const IDS = new RegExp(`/${UUID_PATTERN}(?=/|$)`, "g");
 
-/** The length that a path may have, beside the prefix: all that are known are shorter. */
+/** The longest path after the prefix that is looked up. All known paths are shorter. */
 const MAX_PATH = 200;
 
 /**
@@ -188,9 +189,9 @@ const MAX_PATH = 200;
  * errors of `choose`.
  *
  * A pattern resolves `..`, `%2e` and `\`, which would bypass a proxy that restricts
- * paths: a path that is not already resolved is unknown. Parsing a URL takes most of the
- * time of a pattern (5 us), which keeps thousands of parsed URLs: so all ids become the
- * same one, and long paths are unknown.
+ * paths: a path that is not already resolved is unknown. A pattern takes 5 us to parse a
+ * URL, and keeps thousands that it has parsed. So all ids are replaced by the same one, and
+ * long paths are unknown.
  */
 function match(
   routes: Routes,

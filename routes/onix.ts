@@ -31,7 +31,7 @@ import { ok } from "./responses.ts";
 
 /* The handlers of products in ONIX for Books. */
 
-/** A message with the record of a product. */
+/** `GET /onix/products/{id}`: a message with the record of a product. */
 export async function get(
   { database, params, query, request, shares, caller }: Admitted<OnixQuery>,
 ): Promise<HandlerResponse> {
@@ -45,7 +45,7 @@ export async function get(
   return xml(await messageText(form, [record], pace), { etag });
 }
 
-/** A message with the next changes of the feed. */
+/** `GET /onix/products`: a message with the next changes of the feed. */
 export async function list(
   { database, query, url, shares, caller }: Admitted<OnixChangesQuery>,
 ): Promise<HandlerResponse> {
@@ -73,17 +73,19 @@ async function* recordsOf(
   }
 }
 
-/** What an import holds while it waits for its body, in bytes. */
-const READING = 2 * 2 ** 20;
+/** The memory that an import holds while it waits for its body. */
+const READING_BYTES = 2 * 2 ** 20;
 
-/** What it holds while it writes a group: at least this, or this for a character of the records. */
-const WRITING = 12 * 2 ** 20;
+/** The least memory that it holds while it writes a group of records. */
+const WRITING_BYTES = 12 * 2 ** 20;
+
+/** The memory for a character of the records in a group. */
 const BYTES_PER_CHARACTER = 10;
 
-/** How long it waits for that memory: the long records of a caller are read and written one by one. */
+/** The time that a group waits for its memory. The long records of a caller take turns. */
 const MAX_WAIT_MS = 60_000;
 
-/** Imports a message as it arrives. */
+/** `POST /onix/products`: imports a message as it arrives. */
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
@@ -92,7 +94,7 @@ export async function write(
   const deadline = () => performance.now() + services.deadlineMs;
   const queries = () => services.database.for({ deadline: deadline(), caller });
   using memory = shares.imports.open(caller, deadline());
-  await memory.hold(READING);
+  await memory.hold(READING_BYTES);
   using turns = shares.parsing.turns(caller);
   async function pace() {
     checkReady(services);
@@ -109,8 +111,9 @@ export async function write(
       pace,
       async hold(length) {
         memory.deadline = performance.now() + MAX_WAIT_MS;
-        await memory.hold(Math.max(WRITING, length * BYTES_PER_CHARACTER));
-        return { [Symbol.dispose]: () => memory.shrink(READING) };
+        const bytes = length * BYTES_PER_CHARACTER;
+        await memory.hold(Math.max(WRITING_BYTES, bytes));
+        return { [Symbol.dispose]: () => memory.shrink(READING_BYTES) };
       },
     });
     log.records = countsOf(report);
@@ -132,22 +135,25 @@ function countsOf(report: Report): Record<string, number> {
   return { created, updated, unchanged, deleted, rejected, warnings };
 }
 
-/** The report as an acknowledgement. Others have their turn, but what is written must be told: none is waited for. */
+/** The records that are acknowledged before other requests run. */
+const RECORDS_AT_ONCE = 100;
+
+/**
+ * The report as an acknowledgement. Other requests run in between. It waits for no turn,
+ * which might fail: the records are written, so the client must learn of them.
+ */
 async function acknowledgementOf(
   report: Report,
   sender: string,
 ): Promise<string> {
   const parts: string[] = [];
-  for (
-    const part of writeAcknowledgement(report, { sender, sentAt: new Date() })
-  ) {
+  const message = { sender, sentAt: new Date() };
+  for (const part of writeAcknowledgement(report, message)) {
     parts.push(part);
     if (parts.length % RECORDS_AT_ONCE === 0) await pause(1);
   }
   return parts.join("");
 }
-
-const RECORDS_AT_ONCE = 100;
 
 /** The error that has ended an import, with the report on the records before. */
 function importError({ cause, report }: ImportEnded): ApiError {

@@ -24,14 +24,16 @@ import * as webhooks from "./webhooks.ts";
 
 const MIB = 2 ** 20;
 
-/** What a byte of a product and its record takes while it becomes XML: values, elements and texts. */
+/** The bytes that a byte of a product and its record takes while it becomes XML. */
 const ONIX_COPIES = 8;
 
 /**
  * The whole API, one operation a row: method and path, `operationId`, who may call it, what
- * it takes and returns, its memory, and its handler. Routes, guard and the OpenAPI document read these
- * rows. `{records}` stands for each table of an organization's records, `{codes}` for each
- * code list, and the other words in braces for those of the table (`schema/openapi/tables.ts`).
+ * it takes and returns, its memory, and its handler. Routes, guard and the OpenAPI document
+ * read these rows. `{records}` stands for each table of an organization's records, `{codes}`
+ * for each code list, and the other words in braces for those of the table
+ * (`schema/openapi/tables.ts`). `createHandler` (`mod.ts`) has the way of a request to its row,
+ * and from there to the driver.
  */
 // deno-fmt-ignore
 export const OPERATIONS: readonly GuardedOperation[] = [

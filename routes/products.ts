@@ -1,5 +1,5 @@
 import { listChanges } from "../db/products/changes.ts";
-import { getProduct, getProductArray } from "../db/products/documents.ts";
+import { getProduct, getProductArray } from "../db/products/get.ts";
 import { listProducts } from "../db/products/list.ts";
 import {
   createProduct,
@@ -18,12 +18,14 @@ import { created, current, deletion, page } from "./responses.ts";
 
 /* The handlers of products (specification, 4), their territories and sales rights. */
 
+/** `GET /products`. */
 export async function list(
   context: Admitted<ListQuery>,
 ): Promise<HandlerResponse> {
   return page(context, await listProducts(context.database, context.query));
 }
 
+/** `POST /products`. */
 export async function create(
   context: Admitted<unknown, ProductBody>,
 ): Promise<HandlerResponse> {
@@ -33,6 +35,7 @@ export async function create(
   return created(context, outcome);
 }
 
+/** `GET /products/{id}`. */
 export async function get(
   { database, params }: Admitted,
 ): Promise<HandlerResponse> {
@@ -40,6 +43,7 @@ export async function get(
   return current(product, etag);
 }
 
+/** `PUT /products/{id}`. */
 export async function update(
   context: Admitted<unknown, ProductBody>,
 ): Promise<HandlerResponse> {
@@ -60,12 +64,14 @@ function noteUnusedForm(
   }
 }
 
+/** `DELETE /products/{id}`. */
 export async function remove(
   { database, params: { id }, precondition }: Admitted,
 ): Promise<HandlerResponse> {
   return deletion(id, await deleteProduct(database, id, precondition));
 }
 
+/** `GET /products/changes`. */
 export async function follow(
   { database, query }: Admitted<ChangesQuery>,
 ): Promise<HandlerResponse> {
@@ -74,17 +80,17 @@ export async function follow(
   return { status: 200, body: success(changes, meta) };
 }
 
-/** Gets an array of a product. The ETag is the product's, as `If-Match` requires. */
+/** `GET /products/{id}/…`: an array. The ETag is the product's, as `If-Match` requires. */
 export function getArray(
   array: ArrayName,
 ): (context: Admitted) => Promise<HandlerResponse> {
   return async ({ database, params }) => {
-    const { entries, etag } = await getProductArray(database, params.id, array);
-    return current(entries, etag);
+    const { text, etag } = await getProductArray(database, params.id, array);
+    return current(text, etag);
   };
 }
 
-/** Replaces an array of a product, and returns the full product. */
+/** `PUT /products/{id}/…`: replaces an array, and returns the full product. */
 export function replaceArray(
   array: ArrayName,
 ): (context: Admitted<unknown, Entry[]>) => Promise<HandlerResponse> {

@@ -32,6 +32,7 @@ import { created, current, deletion, ok, page } from "./responses.ts";
  * lists. The path names the table: `params.records` or `params.codes`.
  */
 
+/** `GET /{records}`. */
 export async function list(
   context: Admitted<RecordQuery>,
 ): Promise<HandlerResponse> {
@@ -39,6 +40,7 @@ export async function list(
   return page(context, await listRecords(database, params.records, query));
 }
 
+/** `POST /{records}`. */
 export async function create(
   context: Admitted<unknown, Entry>,
 ): Promise<HandlerResponse> {
@@ -49,7 +51,7 @@ export async function create(
   );
 }
 
-/** Gets a record with the number of products that refer to it. */
+/** `GET /{records}/{id}`: the record, and the number of products that refer to it. */
 export async function get(
   { database, params }: Admitted,
 ): Promise<HandlerResponse> {
@@ -64,6 +66,7 @@ export async function get(
   );
 }
 
+/** `PUT /{records}/{id}`. */
 export async function update(
   { database, params, body, precondition }: Admitted<unknown, Entry>,
 ): Promise<HandlerResponse> {
@@ -71,12 +74,14 @@ export async function update(
   return current(await updateRecord(database, records, id, body, precondition));
 }
 
+/** `DELETE /{records}/{id}`. */
 export async function remove(
   { database, params: { records, id }, precondition }: Admitted,
 ): Promise<HandlerResponse> {
   return deletion(id, await deleteRecord(database, records, id, precondition));
 }
 
+/** `GET /publishing-programs/{id}/products`. */
 export async function listProducts(
   context: Admitted<PageQuery>,
 ): Promise<HandlerResponse> {
@@ -84,6 +89,7 @@ export async function listProducts(
   return page(context, await listProgramProducts(database, params.id, query));
 }
 
+/** `PUT /publishing-programs/{id}/products/{product_id}`. */
 export async function addProduct(
   { database, params }: Admitted,
 ): Promise<HandlerResponse> {
@@ -91,6 +97,7 @@ export async function addProduct(
   return { status: 204 };
 }
 
+/** `DELETE /publishing-programs/{id}/products/{product_id}`. */
 export async function removeProduct(
   { database, params }: Admitted,
 ): Promise<HandlerResponse> {
@@ -98,6 +105,7 @@ export async function removeProduct(
   return { status: 204 };
 }
 
+/** `GET /{codes}`. */
 export async function listCodes(
   context: Admitted<CodeQuery>,
 ): Promise<HandlerResponse> {
@@ -105,6 +113,7 @@ export async function listCodes(
   return page(context, await listSharedRecords(database, params.codes, query));
 }
 
+/** `GET /{codes}/{id}`. */
 export async function getCode(
   { database, params }: Admitted,
 ): Promise<HandlerResponse> {
@@ -112,12 +121,14 @@ export async function getCode(
   return current(record);
 }
 
+/** `GET /code-lists`. */
 export async function listLists(
   context: Admitted<PageQuery>,
 ): Promise<HandlerResponse> {
   return page(context, await listCodeLists(context.database, context.query));
 }
 
+/** `GET /code-lists/{number}`. */
 export async function getList(
   { database, params }: Admitted,
 ): Promise<HandlerResponse> {

@@ -1,4 +1,3 @@
-import { pause } from "../db/connections/deadline.ts";
 import { connectionAdvice } from "../db/connections/errors.ts";
 import { openDatabase } from "../db/database.ts";
 import {
@@ -13,7 +12,7 @@ import { keepUp } from "../db/products/chunks.ts";
 import { openReplica } from "../db/replica.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
-import { errorFields, type Log } from "../middleware/log.ts";
+import type { Log } from "../middleware/log.ts";
 import { toApiError } from "../middleware/respond.ts";
 import { openTelemetry } from "../middleware/telemetry.ts";
 import type { Config } from "../schema/config.ts";
@@ -22,7 +21,7 @@ import { createHandler } from "./mod.ts";
 /** The time limit for running requests. Deno Deploy and most supervisors kill after 5 s. */
 const DRAIN_MS = 4_000;
 
-/** The part of it for the messages of webhooks. */
+/** The part of that time for the messages of webhooks. */
 const SENDER_MS = 3_000;
 
 /** A second signal within this time is ignored: `deno task` repeats Ctrl-C. */
@@ -76,7 +75,8 @@ export async function openService(
   const replica = config.replica &&
     await openReplica(config.replica, logReplica, { observe });
   if (replica) telemetry.measure("replica", replica);
-  const untilPrepared = () =>
+  /** The queries of the preparation, which may take long. */
+  const setupQueries = () =>
     database.for({ deadline: performance.now() + HOUR_MS });
   const sender = openSender(database, config.webhooks, {
     log,
@@ -122,9 +122,9 @@ export async function openService(
     }
   }
 
-  /** A database of one's own begins without a demo organization. */
+  /** Unlike the embedded database, a PostgreSQL begins without a demo organization. */
   async function adviseFirstKey(): Promise<void> {
-    if (await hasOrganizations(untilPrepared())) return;
+    if (await hasOrganizations(setupQueries())) return;
     log("warn", {
       message: "The database has no organization: nobody can use the API yet",
       advice:
@@ -134,8 +134,8 @@ export async function openService(
 
   async function prepare(): Promise<void> {
     try {
-      if (config.migrateOnStart) logCopied(await install(untilPrepared()));
-      else await checkMigrated(untilPrepared());
+      if (config.migrateOnStart) logCopied(await install(setupQueries()));
+      else await checkMigrated(setupQueries());
       if (state !== "starting") return;
       if (config.database.url) await adviseFirstKey();
       state = "ready";
@@ -156,11 +156,11 @@ export async function openService(
   }
 
   await prepare();
-  if (!config.database.url) await installDemo(untilPrepared());
+  if (!config.database.url) await installDemo(setupQueries());
   const stopKeepingUp = keepUp(database, {
     report: (products) =>
       log("info", {
-        message: "What searches compare has been stored for more products",
+        message: "More products are indexed for searches",
         products,
       }),
     onError(error) {
@@ -173,7 +173,7 @@ export async function openService(
   });
   return {
     async issueDemoKey(show) {
-      if (!config.database.url) await issueDemoKey(untilPrepared(), show);
+      if (!config.database.url) await issueDemoKey(setupQueries(), show);
     },
     async fetch(request) {
       inFlight++;
@@ -229,56 +229,4 @@ function withAdvice(error: Error): Error {
 function causeOf(error: unknown) {
   const { code, message } = error as Error & { code?: string };
   return { code, message };
-}
-
-/** The pause between attempts to listen again. Closed connections free descriptors. */
-const PAUSE_MS = 200;
-
-/**
- * Serves at an address. The returned function stops listening and lets running
- * requests finish. Throws if the address is not free.
- *
- * `Deno.serve` silently stops listening when it runs out of file descriptors.
- * This function then closes idle connections and listens again.
- */
-export function serve(
-  options: Deno.ServeTcpOptions & { handler: Deno.ServeHandler },
-  log: Log,
-): () => Promise<void> {
-  let server = Deno.serve(options);
-  const { port } = server.addr;
-  let isClosed = false;
-
-  async function keepListening(): Promise<void> {
-    while (!isClosed) {
-      try {
-        await server.finished;
-      } catch (cause) {
-        log("error", {
-          message: "Cannot accept connections: listening again",
-          cause: errorFields(cause),
-        });
-        server.shutdown().catch(() => {});
-        server = await listenAgain();
-      }
-    }
-  }
-
-  async function listenAgain(): Promise<typeof server> {
-    for (;;) {
-      await pause(PAUSE_MS);
-      if (isClosed) return server;
-      try {
-        return Deno.serve({ ...options, port, onListen() {} });
-      } catch {
-        // No file descriptor is free yet.
-      }
-    }
-  }
-
-  keepListening();
-  return async () => {
-    isClosed = true;
-    await server.shutdown();
-  };
 }

@@ -37,10 +37,12 @@ import { deletion, locationOf, ok, page } from "./responses.ts";
 
 /* The handlers of webhooks. */
 
+/** `GET /webhooks`. */
 export async function list({ database }: Admitted): Promise<HandlerResponse> {
   return ok(JSON.stringify(await listWebhooks(database)));
 }
 
+/** `POST /webhooks`. */
 export async function create(
   context: Admitted<unknown, NewWebhook>,
 ): Promise<HandlerResponse> {
@@ -58,12 +60,14 @@ export async function create(
   };
 }
 
+/** `GET /webhooks/{id}`. */
 export async function get(
   { database, params }: Admitted,
 ): Promise<HandlerResponse> {
   return ok(JSON.stringify(await getWebhook(database, params.id)));
 }
 
+/** `PUT /webhooks/{id}`. */
 export async function update(
   context: Admitted<unknown, WebhookChange>,
 ): Promise<HandlerResponse> {
@@ -79,12 +83,14 @@ export async function update(
   return ok(JSON.stringify(webhook));
 }
 
+/** `DELETE /webhooks/{id}`. */
 export async function remove(
   { database, params: { id } }: Admitted,
 ): Promise<HandlerResponse> {
   return deletion(id, await deleteWebhook(database, id));
 }
 
+/** `POST /webhooks/{id}/secret`. */
 export async function rotate(
   { database, params, body }: Admitted<unknown, Rotation>,
 ): Promise<HandlerResponse> {
@@ -92,7 +98,7 @@ export async function rotate(
   return ok(JSON.stringify(webhook), { "cache-control": "no-store" });
 }
 
-/** Sends a message that counts for nothing, except that its success ends a rest. */
+/** `POST /webhooks/{id}/test`: sends a message that counts for nothing, except that its success ends a rest. */
 export async function test(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender }, caller, database, params: { id } } = context;
   using _ = sender.reserve(caller.organizationId);
@@ -121,7 +127,7 @@ export async function test(context: Admitted): Promise<HandlerResponse> {
   return ok(JSON.stringify(delivery));
 }
 
-/** Sends a message once more. Unless it waits, no other attempt follows. */
+/** `POST /webhooks/{id}/deliveries/{delivery_id}/retry`: no other attempt follows unless the message waits. */
 export async function retry(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender }, caller, database, params } = context;
   const { id, delivery_id: deliveryId } = params;
@@ -142,6 +148,7 @@ export async function retry(context: Admitted): Promise<HandlerResponse> {
   return ok(JSON.stringify(delivery));
 }
 
+/** `GET /webhooks/{id}/deliveries`. */
 export async function listAttempts(
   context: Admitted<DeliveryQuery>,
 ): Promise<HandlerResponse> {

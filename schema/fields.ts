@@ -137,7 +137,7 @@ export interface Rows {
   types?: Readonly<Record<string, TypeOfRow>>;
   /** The fields by which ONIX tells entries apart. Default: their required codes. */
   same?: readonly string[];
-  /** Whether an entry that ONIX says keeps the rest where one of its fields cannot be read. */
+  /** Whether an entry in ONIX keeps its other fields if one of them cannot be read. */
   keepsRest?: true;
   /** The rules on several fields of an entry. */
   rules?: readonly Rule[];
@@ -307,6 +307,7 @@ export function shown(
   return { kind: "shown", reference, column, ...rest };
 }
 
+/** Whether the column `code` of the row has one of these codes. */
 export function derived(
   code: string,
   isTrueFor: readonly string[],
@@ -315,6 +316,7 @@ export function derived(
   return { kind: "derived", code, isTrueFor, ...isFalseFor && { isFalseFor } };
 }
 
+/** Columns of the row as an object. */
 export function group(
   fields: Fields,
   rest: Omit<Group, "kind" | "fields"> = {},
@@ -322,6 +324,7 @@ export function group(
   return { kind: "group", fields, ...rest };
 }
 
+/** The rows of a table below the row. */
 export function rows(
   table: string,
   fields: Fields,
@@ -330,6 +333,7 @@ export function rows(
   return { kind: "rows", table, fields, ...rest };
 }
 
+/** Objects in one column. */
 export function values(
   fields: Fields,
   rest: Omit<Values, "kind" | "fields"> = {},

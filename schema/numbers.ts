@@ -105,7 +105,7 @@ export const Measurement = decimal(
   { isPositive: true },
 );
 
-/** A `Measurement`, or a duration with leading zeros such as `"00730"`, which is HHHMM (ONIX List 24, 14 to 16). */
+/** A `Measurement`, or a duration with leading zeros: `"00730"` is HHHMM (ONIX List 24, 14 to 16). */
 export const ExtentValue = decimal(
   999_999_999_999.9999,
   "More than 0, with at most 4 digits after the point. A string may have leading zeros.",
@@ -121,8 +121,8 @@ export const Percent = decimal(
 );
 
 /**
- * A JSON number or a decimal string, from 0 (or above it) to `maximum`. Becomes a JSON number without
- * trailing zeros, as `jsonb` shall store it. Negative zero is zero.
+ * A JSON number or a decimal string, from 0 (or above it) to `maximum`. Becomes a JSON number
+ * without trailing zeros, which `jsonb` would keep. Negative zero is zero.
  */
 function decimal(
   maximum: number,

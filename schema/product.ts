@@ -73,7 +73,7 @@ const Isbn = described("Without hyphens and spaces.", v.string());
 
 const Code = v.pipe(v.string(), v.examples(["P-0DYSSEY1"]));
 
-/** The places of the number of pages and of the day of publication: entries with these codes are none of `extents` and `publishing_dates`. */
+/** The places of two fields. `extents` and `publishing_dates` refuse entries with these codes. */
 const PAGES = "Extent[ExtentType=00,ExtentUnit=03]/ExtentValue";
 const PUBLICATION = "PublishingDate[PublishingDateRole=01]/Date";
 

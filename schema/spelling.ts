@@ -123,7 +123,7 @@ function wordOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
-/** At most two slips in words from eight letters, one from four, after the same first letter, which spares most comparisons. */
+/** At most two slips in words from eight letters, one from four. The first letter is right, which spares most comparisons. */
 function isNear(word: string, known: string): boolean {
   const max = known.length < 4 ? 0 : known.length < 8 ? 1 : 2;
   return word[0] === known[0] && Math.abs(word.length - known.length) <= max &&

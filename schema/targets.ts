@@ -48,7 +48,7 @@ const TEREDO = rangeOf("2001::/32")!;
 
 const LAST_32 = 0xffff_ffffn;
 
-/** Parses a comma-separated list of host names, addresses and CIDR ranges. Returns undefined for an invalid one. */
+/** Parses comma-separated host names, addresses and CIDR ranges. Undefined if one is invalid. */
 export function parseAllowedTargets(list: string): AllowedTargets | undefined {
   const entries = list.split(",").map((entry) => entry.trim());
   const ranges = entries.map(rangeOf);

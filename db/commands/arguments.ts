@@ -98,11 +98,13 @@ export function flag(given?: string): boolean {
   return given !== undefined;
 }
 
+/** A value that must be given and not be blank. */
 export function mandatory(given?: string): string {
   if (!given?.trim()) throw new Error("is missing");
   return given;
 }
 
+/** A mandatory UUID. */
 export function uuid(given?: string): string {
   const read = v.safeParse(Uuid, mandatory(given));
   if (read.success) return read.output;

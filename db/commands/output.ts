@@ -31,7 +31,7 @@ const REDRAW_MS = 100;
 /** Clears the line of a terminal. */
 const CLEAR = "\r\x1b[K";
 
-/** How far a command is: the share of the total, or the bytes if that is unknown. */
+/** The progress of a command: the share of the total (0 to 1), or the bytes if that is unknown. */
 interface BarProgress {
   share?: number;
   bytes?: number;
@@ -49,12 +49,12 @@ export function openProgressBar(label: string, unit = "lines") {
   }
 
   return {
-    /** Shows the number of processed lines, or other units, and their share of the total (0 to 1) or their bytes. */
-    show(lines: number, { share, bytes }: BarProgress): void {
+    /** Shows the number of processed units, with their share of the total or their bytes. */
+    show(units: number, { share, bytes }: BarProgress): void {
       const now = performance.now();
       const seconds = Math.max(0.001, (now - start) / 1000);
-      const rate = Math.round(lines / seconds).toLocaleString("en");
-      const done = lines.toLocaleString("en");
+      const rate = Math.round(units / seconds).toLocaleString("en");
+      const done = units.toLocaleString("en");
       const size = bytes === undefined ? "" : `${megabytes(bytes)}, `;
       line = `${label} ${bar(share)}${size}${done} ${unit}, ${rate} a second`;
       if (now < drawnAt + REDRAW_MS) return;

@@ -3,7 +3,7 @@ import type { Queries } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
 import { countedValues } from "../products/counts.ts";
-import { insertSearched } from "../products/searched.ts";
+import { insertSearched } from "../products/search_index.ts";
 
 /** The actual counts, with the columns of `product_counts`. */
 const counted = sql`
@@ -33,9 +33,9 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
 `;
 
 /**
- * Repairs the database after SQL that ran without triggers: counts all products, finds
- * the terms by which lists are filtered, invalidates all documents, and expires all cursors of `/products/changes`. Blocks
- * writers, not readers.
+ * Repairs the database after SQL that ran without triggers: counts all products, fills the
+ * tables of terms and searches again, invalidates all documents, and expires all cursors of
+ * `/products/changes`. Blocks writers, not readers.
  */
 export async function recount(database: Queries): Promise<void> {
   await database.transaction(async (tx) => {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { gunzip } from "../../schema/gunzip.ts";
 
 /** Ends a command that Ctrl-C or SIGTERM interrupts. What it has written stays. */
-export class Interrupted extends Error {
+class Interrupted extends Error {
   override readonly name = "Interrupted";
 
   constructor() {

@@ -12,7 +12,7 @@ interface ListedWebhook {
   [column: string]: unknown;
 }
 
-/** `deno task webhook list`: how webhooks do, without their secrets. A path may hold a token, so only hosts are shown. */
+/** `deno task webhook list`: the state of webhooks. It shows hosts only: a path may hold a token. */
 export const LIST_WEBHOOKS = command({
   usage: "webhook list [--organization ID] [--json]",
   does:

@@ -44,7 +44,8 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
         (message, onReply) =>
           // `execProtocolRaw` of PGlite 0.5.16 would parse each reply and keep it in memory
           // (electric-sql/pglite#1025).
-          database.execProtocolRawStream(message, { onRawData: onReply }), // All connections share a session, so a closed one must leave no open transaction.
+          database.execProtocolRawStream(message, { onRawData: onReply }),
+        // All connections share a session, so a closed one must leave no open transaction.
         () => database.exec("rollback"),
       ),
     async close() {

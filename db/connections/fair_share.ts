@@ -46,10 +46,10 @@ export class Tally {
 /**
  * A supply that organizations and their callers share, such as connections or bytes. An
  * organization may hold a part of what the other organizations leave, and a caller the
- * same part of what the other callers of its organization leave of that. So whoever
- * comes next finds some of it, and who is alone may hold most of it. An organization
- * that holds nothing may take any amount, even more than there is: a supply must serve a
- * single request of any size.
+ * same part of what the other callers of its organization leave of that. So the next
+ * caller finds some of it, and a caller alone may hold most of it. An organization that
+ * holds nothing may take any amount, even more than there is: a supply must serve a single
+ * request of any size.
  */
 export class FairShare {
   readonly #supply: number;

@@ -1,7 +1,7 @@
 import { unavailable } from "../../schema/errors.ts";
 import { withDeadline } from "./deadline.ts";
 import { type Caller, FairShare, Tally } from "./fair_share.ts";
-import { Turns } from "./turns.ts";
+import { RoundRobin } from "./round_robin.ts";
 
 /** Short operations read a few rows by key. Lists, searches and writes are long. */
 export type Kind = "short" | "long";
@@ -16,8 +16,8 @@ export interface Load {
 export const MAX_WAITING = { all: 10_000, organization: 1_000, caller: 500 };
 
 /**
- * The part of the supply that one organization may have. It is large, because whoever
- * wants more waits for its turn.
+ * The part of the supply that one organization may have. It is large, because an
+ * organization that wants more waits for its turn.
  */
 const PART = 7 / 8;
 
@@ -30,10 +30,10 @@ const PART = 7 / 8;
 export class Queue {
   readonly #name: string;
   readonly #supply: FairShare;
-  /** What operations of a kind need a part of: long ones may not have all. */
+  /** The supplies that the operations of a kind share: long ones may not have all. */
   readonly #supplies: Record<Kind, FairShare[]>;
   readonly #waiting = new Tally();
-  readonly #lines = { short: new Line(), long: new Line() };
+  readonly #lines = { short: new WaitingLine(), long: new WaitingLine() };
   readonly #admissions = {
     short: this.#admissionOf("short"),
     long: this.#admissionOf("long"),
@@ -95,7 +95,7 @@ export class Queue {
     return new Place(this, caller, kind, amount);
   }
 
-  /** Only a place calls it. */
+  /** Gives back an amount, and admits the operations that it lets run. Only a place calls it. */
   giveBack(caller: Caller, kind: Kind, amount: number): void {
     this.#take(caller, kind, -amount);
     while (this.#waiting.total > 0 && this.#admitNext());
@@ -123,7 +123,7 @@ export class Queue {
     };
   }
 
-  /** Whether there is as much, or the operation would be alone. */
+  /** Whether the amount is free and the caller may have it. An operation alone may have any amount. */
   #mayEnter(caller: Caller, kind: Kind, amount: number): boolean {
     for (const supply of this.#supplies[kind]) {
       const isThere = supply.free >= amount || supply.held === 0;
@@ -180,7 +180,7 @@ export class Place implements Disposable {
 }
 
 /** A waiting operation. `admit` lets it run. */
-interface Entry {
+interface Waiting {
   caller: Caller;
   amount: number;
   admit(place: Place): void;
@@ -189,23 +189,23 @@ interface Entry {
 /** Whether an operation may run. If an organization is not admitted, none of its operations is. */
 interface Admission {
   organization(id: string): boolean;
-  entry(entry: Entry): boolean;
+  entry(entry: Waiting): boolean;
 }
 
 /** The waiting operations of a kind. */
-class Line {
+class WaitingLine {
   /** By organization and by the name of the caller. The operations of a caller are first in, first out. */
-  readonly #organizations = new Turns<Turns<Entry[]>>();
+  readonly #organizations = new RoundRobin<RoundRobin<Waiting[]>>();
 
-  add(entry: Entry): void {
+  add(entry: Waiting): void {
     const { organizationId, name } = entry.caller;
     const callers = this.#organizations.get(organizationId) ??
-      this.#organizations.add(organizationId, new Turns());
+      this.#organizations.add(organizationId, new RoundRobin());
     const entries = callers.get(name) ?? callers.add(name, []);
     entries.push(entry);
   }
 
-  remove(entry: Entry): void {
+  remove(entry: Waiting): void {
     const { organizationId, name } = entry.caller;
     const callers = this.#organizations.get(organizationId)!;
     const entries = callers.get(name)!;
@@ -215,7 +215,7 @@ class Line {
   }
 
   /** Takes the next operation that may run. The organization and the caller go to the end. */
-  takeFirst(admission: Admission): Entry | undefined {
+  takeFirst(admission: Admission): Waiting | undefined {
     for (const [organizationId, callers] of this.#organizations) {
       if (!admission.organization(organizationId)) continue;
       for (const [name, entries] of callers) {

@@ -10,6 +10,7 @@ export class Json {
   }
 }
 
+/** A parameter of type `jsonb` with this value. */
 export function json(value: unknown): Json {
   return new Json(value);
 }
@@ -111,6 +112,11 @@ export function isOneOf(ids: readonly string[]): Statement {
 /** The same, prepared for any number of UUIDs. */
 export function isAnyOf(ids: readonly string[]): Statement {
   return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
+}
+
+/** The condition that a column is one of these texts, which may contain any character. */
+export function isOneOfTexts(values: readonly string[]): Statement {
+  return sql`= any(array(select jsonb_array_elements_text(${json(values)})))`;
 }
 
 /**

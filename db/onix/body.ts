@@ -1,5 +1,6 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import type { Incoming, Place } from "../../schema/onix/mapping/incoming.ts";
+import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
+import type { ElementPlace } from "../../schema/onix/mapping/record_reader.ts";
 import type { Message } from "../../schema/onix/report/report.ts";
 import type { Links, Warn } from "./links.ts";
 
@@ -15,7 +16,8 @@ export function bodyOf(
   const messages = new Map<string, Message>();
   // A contributor has a row for each role: what is wrong with its element is told once.
   const warn =
-    (placeOf: (field: string) => Place): Warn => (code, field, message) => {
+    (placeOf: (field: string) => ElementPlace): Warn =>
+    (code, field, message) => {
       const place = placeOf(field);
       const told: Message = { severity: "warning", code, ...place, message };
       messages.set(`${code} ${place.path}`, told);

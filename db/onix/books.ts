@@ -1,5 +1,5 @@
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
-  type Book,
   type Differences,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
@@ -58,7 +58,7 @@ export function contributorsOf(isOfThem: Statement): Statement {
   }::text`;
 }
 
-/** The columns of `BesideProduct` but the record and its reference, for product `p` of organization `o` with record `n`. */
+/** The columns of `BesideProduct` without the record and its reference: product `p`, organization `o`, record `n`. */
 export const besideProduct = sql`
   o.name as organization,
   ${contributorsOf(sql`= p.id`)} as contributors,

@@ -100,9 +100,9 @@ function changeOf(
 }
 
 /**
- * A page of changes. It ends before the record that would exceed the size of a page, unless that is
- * the first. It omits the deletion of a product that exists again, and that of one
- * whose reference another product now bears.
+ * A page of changes. It ends before the record that would exceed the size of a page, unless
+ * that is the first. It omits the deletion of a product that exists again, and of one whose
+ * reference another product now bears.
  */
 function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
   const size = sql`${documentSize} + coalesce(
@@ -113,10 +113,9 @@ function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
     ),
     0
   )`;
+  const positions = positionsOf(range, limit, retiredAfter(range));
   return sql`
-    with positions as materialized (${
-    positionsOf(range, limit, retiredAfter(range))
-  })
+    with positions as materialized (${positions})
     select
       c.place::int,
       c.version::text,

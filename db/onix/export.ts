@@ -2,10 +2,10 @@ import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { finish } from "../../schema/onix/xml/steps.ts";
 import { writeMessage } from "../../schema/onix/xml/write.ts";
-import { sql } from "../connections/sql.ts";
 import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import type { Reads } from "../products/changes.ts";
+import { inSnapshot } from "../snapshot.ts";
 import { changedRecord, listOnixChanges } from "./changes.ts";
 import { type Form, readSender } from "./message.ts";
 
@@ -31,10 +31,18 @@ export async function exportMessage(
   { after, ...output }: ExportOptions,
 ): Promise<string> {
   const sender = await readSender(database);
-  const cursor = await inSnapshot(
-    database,
-    (snapshot) => writeFeed(snapshot, sender, after, output),
-  );
+  const cursor = await inSnapshot(database, readerSettings, (tx) => {
+    const read: Reads["scan"] = async (statement) => {
+      const [rows] = await tx.send(statement);
+      return rows;
+    };
+    const snapshot: Reads = {
+      lookUp: read,
+      scan: read,
+      inBackground: (...statements) => database.inBackground(...statements),
+    };
+    return writeFeed(snapshot, sender, after, output);
+  });
   return cursorText(cursor);
 }
 
@@ -71,34 +79,4 @@ async function writeFeed(
   }
   await write(chunk);
   return cursor!;
-}
-
-/** Does work on a snapshot. Its transaction gets no id, so readers of changes do not wait for it. */
-async function inSnapshot<T>(
-  database: Queries,
-  work: (snapshot: Reads) => Promise<T>,
-): Promise<T> {
-  let hasStarted = false;
-  return await database.transaction(async (tx) => {
-    // A retry of the transaction would write its records twice.
-    if (hasStarted) {
-      throw new Error("The export is incomplete: the connection was lost");
-    }
-    hasStarted = true;
-    await tx.send(
-      sql`set transaction isolation level repeatable read, read only`,
-      ...readerSettings,
-    );
-    const read: Reads["scan"] = async (statement) => {
-      const [rows] = await tx.send(statement);
-      return rows;
-    };
-    const result = await work({
-      lookUp: read,
-      scan: read,
-      inBackground: (...statements) => database.inBackground(...statements),
-    });
-    await tx.commit();
-    return result;
-  });
 }

@@ -1,5 +1,6 @@
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 import {
+  isOneOfTexts,
   json,
   organization,
   sql,
@@ -9,7 +10,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { sizeOfStored } from "../products/documents.ts";
 import type { ProductKey } from "../products/keys.ts";
-import { lockAndFind } from "../products/writer.ts";
+import { lockAndFind } from "../products/write_together.ts";
 import type { Item } from "./items.ts";
 
 /*
@@ -112,26 +113,22 @@ function mayBeOf(items: readonly Item[]): Statement {
   const isbns = items.flatMap(({ incoming }) => isbnNumber(incoming) ?? []);
   const shortIsbns = isbns.flatMap((isbn) => isbn10Of(isbn) ?? []);
   return sql`(
-    p.id = any(${arrayElements(ids)}::uuid[])
+    p.id = any(array(select jsonb_array_elements_text(${json(ids)}))::uuid[])
     or p.id = any(array(
       select b.product_id
       from onix_records b
       where b.organization_id = ${organization}
-        and b.record_reference = any(${arrayElements(references)})
+        and b.record_reference ${isOneOfTexts(references)}
     ))
     or p.id = any(array(
       select a.product_id
       from onix_aliases a
       where a.organization_id = ${organization}
-        and a.record_reference = any(${arrayElements(references)})
+        and a.record_reference ${isOneOfTexts(references)}
     ))
-    or p.isbn13 = any(${arrayElements(isbns)})
-    or p.isbn10 = any(${arrayElements(shortIsbns)}) and p.isbn13 is null
+    or p.isbn13 ${isOneOfTexts(isbns)}
+    or p.isbn10 ${isOneOfTexts(shortIsbns)} and p.isbn13 is null
   )`;
-}
-
-function arrayElements(values: readonly string[]): Statement {
-  return sql`array(select jsonb_array_elements_text(${json(values)}))`;
 }
 
 /** The references by which records find the product. */

@@ -1,7 +1,7 @@
 import type { ApiError } from "../../schema/errors.ts";
 import { type Merged, mergeEdits } from "../../schema/onix/mapping/edits.ts";
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
-  type Book,
   type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
@@ -13,7 +13,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
-import { type Write, writeTogether } from "../products/writer.ts";
+import { type Write, writeTogether } from "../products/write_together.ts";
 import { bodyOf } from "./body.ts";
 import { type BesideProduct, bookOf } from "./books.ts";
 import {
@@ -55,7 +55,7 @@ import {
 export interface GroupOptions extends PlanOptions {
   /** Does the same work, and writes nothing. */
   dryRun: boolean;
-  /** Awaited between the records, so that other requests have their turn. */
+  /** Awaited between the records, so that other requests run. */
   pace: () => Promise<void>;
 }
 
@@ -171,6 +171,7 @@ interface RecordWrite extends Planned, Write {
   merged?: Merged;
 }
 
+/** The sizes of the products of these records in bytes, by id. */
 function sizesOf(quiet: Writes["quiet"]): Map<string, number | null> {
   return new Map(quiet.map(({ id, found }) => [id, found?.bytes ?? null]));
 }
@@ -181,48 +182,68 @@ function hasForm(
   return write.form !== undefined;
 }
 
-/** What is written as planned, and the records that are stored without a write of their products. */
+/** The writes of a plan. */
 interface Writes {
   writes: RecordWrite[];
+  /** The records that are stored without a write of their products. */
   quiet: (RecordWrite & { form: StoredForm })[];
 }
 
-/** What is written as planned. Records that write nothing get their outcomes. */
+/** The writes of a plan. Records that write nothing get their outcomes. */
 async function writesOf(
   tx: Transaction,
   { changes, deletions }: Plan,
   outcomes: Outcomes,
   options: GroupOptions,
 ): Promise<Writes> {
-  const writes: RecordWrite[] = deletions.map((one) => ({
-    ...one,
+  const created = changes.filter(({ found }) => !found);
+  const existing = changes.filter(({ found }) => found);
+  const creations = await creationsOf(tx, created);
+  const updates = await updatesOf(tx, existing, outcomes, options);
+  return {
+    writes: [...deletions.map(deletionOf), ...creations, ...updates.writes],
+    quiet: updates.quiet,
+  };
+}
+
+function deletionOf(planned: Planned): RecordWrite {
+  return {
+    ...planned,
     body: {},
     isNew: false,
     isDeleted: true,
     outcome: "deleted",
     messages: [],
+  };
+}
+
+async function creationsOf(
+  tx: Transaction,
+  created: readonly Planned[],
+): Promise<RecordWrite[]> {
+  if (created.length === 0) return [];
+  const links = await linkRecords(
+    tx,
+    created.map(({ item }) => item.incoming.linked),
+  );
+  return created.map((one) => ({
+    ...one,
+    ...bodyOf(one.item.incoming, links, undefined),
+    isNew: true,
+    outcome: "created",
+    form: one.item,
   }));
+}
+
+/** The writes of records that have a product. Those that write nothing get their outcomes. */
+async function updatesOf(
+  tx: Transaction,
+  existing: readonly Planned[],
+  outcomes: Outcomes,
+  options: GroupOptions,
+): Promise<Writes> {
+  const writes: RecordWrite[] = [];
   const quiet: Writes["quiet"] = [];
-  const created = changes.filter(({ found }) => !found);
-  if (created.length > 0) {
-    const links = await linkRecords(
-      tx,
-      created.map(({ item }) => item.incoming.linked),
-    );
-    for (const one of created) {
-      const { item: form } = one;
-      const { body, messages } = bodyOf(form.incoming, links, undefined);
-      writes.push({
-        ...one,
-        body,
-        isNew: true,
-        outcome: "created",
-        messages,
-        form,
-      });
-    }
-  }
-  const existing = changes.filter(({ found }) => found);
   if (existing.length === 0) return { writes, quiet };
   const stored = await readStored(tx, existing);
   const byId = new Map(existing.map((one) => [one.id, one]));
@@ -252,7 +273,7 @@ async function writesOf(
         merged,
         isNew: false,
         isWhole: true,
-        messages: [...otherOf(one), ...merged.messages, ...messages],
+        messages: [...warningsOf(one), ...merged.messages, ...messages],
       };
       const isMoved = Object.keys(changed).length > 0 ||
         form.digest !== found!.digest &&
@@ -270,7 +291,8 @@ async function writesOf(
   return { writes, quiet };
 }
 
-function otherOf({ item: { incoming }, found }: Planned): Message[] {
+/** The warning of a record that has found its product under another reference. */
+function warningsOf({ item: { incoming }, found }: Planned): Message[] {
   const isOther = found && found.reference !== null &&
     !referencesOf(found).includes(incoming.reference);
   return isOther ? [otherReference(found, incoming.reference)] : [];
@@ -305,7 +327,7 @@ async function compare(
   return { one, book, form, last, merged };
 }
 
-/** Whether the product goes out otherwise with the new record than with the last one. */
+/** Whether messages show the product differently with the new record than with the last one. */
 async function isSentOtherwise(
   book: Book,
   last: LastRecord | null,

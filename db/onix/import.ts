@@ -4,7 +4,7 @@ import {
   type LongRecord,
   type Part,
   type ProductPart,
-  readLong,
+  readLongRecord,
   type Unreadable,
 } from "../../schema/onix/xml/read.ts";
 import {
@@ -21,14 +21,16 @@ import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 import { fault, type PlanOptions } from "./plan.ts";
 
-/** The limits of a group, which is written in one transaction: records, and characters. */
+/** The limit of records in a group, which is written in one transaction. */
 const MAX_RECORDS = 100;
+
+/** The limit of characters in a group. */
 const MAX_GROUP_LENGTH = 1_000_000;
 
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_GROUP_AGE_MS = 1_000;
 
-/** The most ISBNs of a message that are remembered. */
+/** The maximum number of ISBNs of a message that are remembered. */
 const MAX_ISBNS = 1_000_000;
 
 /** Records with these types of notification are tests: they write nothing. */
@@ -37,9 +39,9 @@ const TESTS = ["88", "89"];
 export interface ImportOptions extends PlanOptions {
   /** Does the same work as an import, and writes nothing. */
   dryRun: boolean;
-  /** Awaited between the steps of the work, so that other requests have their turn. May throw. */
+  /** Awaited between the steps of the work, so that other requests run. May throw. */
   pace: () => Promise<void>;
-  /** Waits for what writing records of this length takes, in characters of XML. */
+  /** Waits for the memory to write records of this length, in characters of XML. */
   hold?: (length: number) => Promise<Disposable>;
   /** Called after each group with the number of records so far. */
   progress?: (records: number) => void;
@@ -112,7 +114,8 @@ export async function importMessage(
     await flush();
     await writing;
     using _held = await hold?.(record.length);
-    await group.add(await inTurns(readLong(record), pace), head!, pace);
+    const read = await inTurns(readLongRecord(record), pace);
+    await group.add(read, head!, pace);
     await flush();
     await writing;
   }
@@ -137,11 +140,11 @@ interface ImportedGroup extends Beside {
   outcome: Outcome;
 }
 
-/** The ISBNs of a message's records with their references, of so many records. */
+/** The ISBNs of a message's records, with their references. */
 class Isbns {
   readonly #references = new Map<string, string>();
 
-  /** Adds the ISBN of a record. Returns the other reference under which it is there already. */
+  /** Adds the ISBN of a record. Returns the reference of an earlier record, if another has the ISBN. */
   add({ incoming }: Item): string | undefined {
     const isbn = isbnNumber(incoming);
     if (isbn === null || incoming.notification === "05") return;
@@ -177,7 +180,7 @@ class RecordGroup {
       performance.now() > this.#started + MAX_GROUP_AGE_MS;
   }
 
-  /** Adds a record of a message that begins so. */
+  /** Adds a record of a message with this head. */
   async add(
     part: ProductPart | Unreadable,
     head: Head,

@@ -16,7 +16,7 @@ import { toStored } from "../../schema/onix/xml/write.ts";
 /** A record of a message that can be written. */
 export interface Item {
   incoming: Incoming;
-  /** What in the record would make a message invalid. */
+  /** The paths in the record that would make a message invalid. */
   notSent: Paths;
   /** The record to store. For a partial update, its blocks. */
   record: Element;

@@ -3,6 +3,7 @@ import type { Linked } from "../../schema/onix/mapping/incoming.ts";
 import { nameWords } from "../../schema/onix/mapping/names.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
+  isOneOfTexts,
   json,
   names,
   organization,
@@ -45,10 +46,10 @@ const IDENTIFYING: Record<Table, readonly string[]> = {
   contributors: ["orcid", "isni"],
 };
 
-/** The columns of a table beside the name that a record may say. */
+/** The columns of a table, besides the name, that an ONIX record may give a value. */
 const COLUMNS = columnsOf(() => true);
 
-/** Those that an import fills where they are null. Others have a fallback, or only people say them. */
+/** The columns that an import fills where they are null: those without a fallback. */
 const FILLED = columnsOf(({ fallback }) => fallback === undefined);
 
 function columnsOf(
@@ -408,25 +409,17 @@ function findRows(
 ): Statement<LinkRow> {
   const all = [...new Set(named.map(({ name }) => keyOfName(name)))];
   const identified = IDENTIFYING[table].map((identifier) => {
-    const values = named.flatMap((one) => one[identifier] ?? []);
-    return sql` or r.${
-      raw(identifier)
-    } = any(array(select jsonb_array_elements_text(${json(values)})))`;
+    const values = named.flatMap((one) => one[identifier] as string ?? []);
+    return sql` or r.${raw(identifier)} ${isOneOfTexts(values)}`;
   });
+  const columns = ["id", "name", ...COLUMNS[table]];
   return unprepared(sql`
-    select ${
-    names(
-      "r.id",
-      "r.name",
-      ...COLUMNS[table].map((column) => `r.${column}`),
-    )
-  }
+    select ${names(...columns.map((column) => `r.${column}`))}
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
       left(search_key(r.name), 200) collate "C" = any(array(
-        select left(search_key(x.name), 200) from jsonb_array_elements_text(${
-    json(all)
-  }) x (name)
+        select left(search_key(x.name), 200)
+        from jsonb_array_elements_text(${json(all)}) x (name)
       ))
       ${identified}
     )
@@ -445,14 +438,12 @@ function selectCodes(linked: readonly Linked[]): Statement<ListCode> {
     ),
   };
   const selects = Object.entries(wanted).map(([list, codes], i) => {
-    const given = new Set(codes.filter((code) => code));
+    const given = new Set(codes.filter((code) => typeof code === "string"));
     return sql`
       ${i > 0 ? raw("union all") : []}
       select '${raw(list)}' as list, c.code, c.id, c.name
       from ${raw(list)} c
-      where c.code = any(array(select jsonb_array_elements_text(${
-      json([...given])
-    })))
+      where c.code ${isOneOfTexts([...given])}
     `;
   });
   return unprepared(sql`${selects}`);

@@ -26,7 +26,7 @@ export interface Plan {
   deletions: Planned[];
   /** The records that their products have already. */
   unchanged: Planned[];
-  /** The records that the round after it writes. */
+  /** The records of the next round. */
   later: readonly Item[];
 }
 
@@ -57,7 +57,7 @@ export function isUnchanged(
     notification !== "04" && notification !== "05";
 }
 
-/** Whether the sender has sent a later message with the product, which counts. */
+/** Whether the sender has sent a later message with the product, so that this record is skipped. */
 export function isStale(
   { sent: { at } }: Item,
   { sent_at }: Found,

@@ -6,8 +6,8 @@ import {
   type Incoming,
   replaceBlocks,
 } from "../../schema/onix/mapping/incoming.ts";
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
-  type Book,
   type Differences,
   differences,
   type Received,
@@ -89,7 +89,7 @@ export function* formToStore(
   return { record: updated, ...yield* storedForm(updated) };
 }
 
-/** The differences that were known of fields that a record does not write, but for those that were edited. */
+/** The differences to store: earlier ones of kept fields, new ones of others that were not edited. */
 export function keptDifferences(
   before: Differences | null,
   kept: ReadonlySet<string>,
@@ -157,6 +157,10 @@ export async function storeRecords(
       });
     }
   }
+  const columns = sql`
+    record_reference text, record text, digest text, differences jsonb, identities jsonb,
+    is_edited boolean
+  `;
   await tx.send(sql`
     insert into onix_records (
       organization_id, product_id, record_reference, record, digest, product_updated_at, differences,
@@ -167,13 +171,7 @@ export async function storeRecords(
       -- A product that keeps edits does not say what the record says.
       case when not r.is_edited then p.updated_at end,
       r.differences, r.identities
-    ${
-    joined(
-      rows,
-      sql`record_reference text, record text, digest text, differences jsonb, identities jsonb,
-        is_edited boolean`,
-    )
-  }
+    ${fromProductsOf(rows, columns)}
     on conflict (organization_id, product_id) do update set
       record = excluded.record,
       digest = excluded.digest,
@@ -207,7 +205,7 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
       ? [sql`
         insert into onix_aliases (organization_id, record_reference, product_id)
         select p.organization_id, r.record_reference, p.id
-        ${joined(aliases, referring)}
+        ${fromProductsOf(aliases, referring)}
         on conflict (organization_id, record_reference) do nothing
       `]
       : [],
@@ -215,7 +213,7 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
       ? [sql`
         insert into onix_retired (organization_id, id, record_reference)
         select p.organization_id, overlay(p.id::text placing '00000000' from 1)::uuid, r.record_reference
-        ${joined(retired, referring)}
+        ${fromProductsOf(retired, referring)}
         on conflict (organization_id, id) do nothing
       `]
       : [],
@@ -237,7 +235,7 @@ export function noteSenders(records: readonly Planned[]): Statement[] {
   return [sql`
     insert into onix_senders (organization_id, product_id, sender_name, sent_at)
     select p.organization_id, p.id, r.sender_name, r.sent_at
-    ${joined(rows, sql`sender_name text, sent_at timestamptz`)}
+    ${fromProductsOf(rows, sql`sender_name text, sent_at timestamptz`)}
     on conflict (organization_id, product_id, sender_name) do update set
       sent_at = greatest(onix_senders.sent_at, excluded.sent_at)
   `];
@@ -248,17 +246,16 @@ interface ProductRow extends Entry {
   product_id: string;
 }
 
-/** The products that exist of these rows, `p`, with their rows `r`. */
-function joined(
+/** The products `p` of these rows that exist, with their rows `r`. */
+function fromProductsOf(
   rows: readonly ProductRow[],
   columns: Statement,
 ): Statement {
+  const ids = rows.map(({ product_id }) => product_id);
   return sql`
     from products p
     join jsonb_to_recordset(${json(rows)}) r (product_id uuid, ${columns})
       on r.product_id = p.id
-    where p.organization_id = ${organization} and p.id ${
-    isOneOf(rows.map(({ product_id }) => product_id))
-  }
+    where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `;
 }

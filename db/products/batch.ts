@@ -30,7 +30,7 @@ import {
   type Write,
   writeTogether,
   type Written,
-} from "./writer.ts";
+} from "./write_together.ts";
 
 /** An operation of a batch. Ids are in lower case, except `sentId`. */
 export type Operation =
@@ -109,7 +109,7 @@ export async function writeBatch(
 ): Promise<KeyedOutcome> {
   const isKept = request.key !== undefined;
   let results: BatchResults;
-  const outcome = await withIdempotencyKey(
+  return await withIdempotencyKey(
     database,
     request,
     async (tx, storeResponse) => {
@@ -139,7 +139,6 @@ export async function writeBatch(
     },
     () => readResults(database, results),
   );
-  return outcome;
 }
 
 /** The results of a batch that is committed. */

@@ -217,9 +217,9 @@ const pageBytes = raw(String(PAGE_BYTES));
 const entryBytes = raw(String(4 * PAGE_BYTES));
 
 /**
- * A page of changes, with this summary of product `p`. It omits the deletion of a product that exists
- * again: the later transaction may have the lower id. It ends before the product that
- * would exceed its size. If that is the first, the page is withheld.
+ * A page of changes, with this summary of product `p`. It omits the deletion of a product
+ * that exists again: the later transaction may have the lower id. It ends before the
+ * product that would exceed its size. If that is the first, the page is withheld.
  */
 function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
@@ -310,8 +310,7 @@ export function smallPositions(size: Statement): Statement {
 
 /**
  * The places of the next changes, one more than `limit`. It merges an index range of
- * changed products with one of deletions.
- * `others` select more positions in their order.
+ * changed products with one of deletions. `others` select more positions in their order.
  */
 export function positionsOf(
   { from, safe }: Range,

@@ -2,8 +2,9 @@ import { sql, type Statement } from "../connections/sql.ts";
 import type { Database } from "../database.ts";
 
 /*
- * What is too much for one transaction follows in chunks, so that nobody waits for long. A
- * chunk and its place are committed together: whatever ends the process, another goes on.
+ * Work that is too much for one transaction is done in chunks, so that no writer waits for
+ * long. A chunk is committed together with its place, from which another process goes on if
+ * this one ends.
  *
  * - A change of a record is a change of every product that shows it, also for those who
  *   follow the feed. A trigger changes up to 10,000 products with a name. More of them, and
@@ -48,7 +49,7 @@ export async function spreadRenames(database: Database): Promise<void> {
   for await (const _ of chunks(database, SPREAD));
 }
 
-/** Fills the table of search, if products wait for it. Reports how many are done now and then, and at the end. */
+/** Indexes the products that wait for it. Reports their number every `REPORT_MS`, and at the end. */
 export async function fillSearch(
   database: Database,
   report: (products: number) => void,
@@ -76,7 +77,7 @@ async function* chunks(
   }
 }
 
-/** Does the work now and then, one call at a time. Returns how to stop it. */
+/** Does the work that waits, every `INTERVAL_MS`. Returns the function that ends this. */
 export function keepUp(
   database: Database,
   { report, onError }: {

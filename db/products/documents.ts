@@ -1,5 +1,5 @@
-import { ApiError, unavailable } from "../../schema/errors.ts";
-import { type ArrayName, ROWS } from "../../schema/product.ts";
+import { ApiError } from "../../schema/errors.ts";
+import { ROWS } from "../../schema/product.ts";
 import {
   isOneOf,
   organization,
@@ -8,14 +8,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import type { Queries } from "../database.ts";
-import {
-  type LongText,
-  MAX_BYTES,
-  readLong,
-  SHORT_BYTES,
-  upTo,
-} from "../long_text.ts";
+import { SHORT_BYTES } from "../long_text.ts";
 import { type Change, isIdOf } from "./change.ts";
 import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
 
@@ -128,95 +121,16 @@ export const currentProduct = sql`coalesce(
   (select ${builtProduct} from (select ${builtDocument}) b)
 )`;
 
-/** Returns the full product, with its entity tag if that is stored. Throws `NOT_FOUND`. */
-export async function getProduct(
-  database: Queries,
-  id: string,
-): Promise<{ product: string; etag?: string }> {
-  let [stored] = await database.lookUp(selectStored(id, shortText));
-  if (stored?.withheld) {
-    const statement = (allowed: number) => selectStored(id, textUpTo(allowed));
-    stored = await readLong(database, "lookUp", statement, stored.withheld);
-  }
-  if (!stored) throw productNotFound(id);
-  const { product, etag } = stored;
-  if (product !== null) return { product, etag: etag! };
-  const { entries, etag: tag } = await readBuilt(database, id);
-  return { product: entries, etag: tag };
-}
-
-/**
- * Returns an array of the product, with the product's entity tag. PostgreSQL cuts the
- * array out: parsing megabytes here would delay other requests. Throws `NOT_FOUND`.
- */
-export async function getProductArray(
-  database: Queries,
-  id: string,
-  array: ArrayName,
-): Promise<{ entries: string; etag: string }> {
-  const cut = raw(`(x.product::json -> '${array}')::text`);
-  const stored = await readLong(
-    database,
-    "lookUp",
-    (allowed) =>
-      sql<{ text: string | null; etag: string } & LongText>`
-      select ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)}, x.etag
-      from (select x.etag, ${cut} as text from (${
-        selectStored(id)
-      }) x offset 0) x
-    `,
-  );
-  if (!stored) throw productNotFound(id);
-  const { text, etag } = stored;
-  return text === null
-    ? await readBuilt(database, id, cut)
-    : { entries: text, etag };
-}
-
-const TEXT_BYTES = raw("octet_length(x.text)");
-
-/**
- * Builds a product that has no valid document, and stores it in the background. Returns
- * what `cut` selects from its text, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
- * for a product over 4 MiB, which only SQL can store.
- */
-async function readBuilt(
-  database: Queries,
-  id: string,
-  cut = raw("x.product"),
-): Promise<{ entries: string; etag: string }> {
-  const built = await readLong(database, "lookUp", (allowed) =>
-    sql<
-      & { text: string; etag: string; is_storable: boolean; bytes: number }
-      & LongText
-    >`
-      select ${
-      upTo(allowed, raw("x.text"), "text", TEXT_BYTES)
-    }, ${tagOfProduct} as etag, x.is_storable,
-        octet_length(x.product) as bytes
-      from (
-        select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text
-        from (${selectBuilt(id)} offset 0) x
-        offset 0
-      ) x
-    `);
-  if (!built) throw productNotFound(id);
-  const { text, etag, is_storable, bytes } = built;
-  if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
-  if (is_storable) database.inBackground(...storeProducts([id]));
-  return { entries: text, etag };
-}
-
 /** The entity tag of `x.product`: the same expression as that of the column `etag`. */
-const tagOfProduct = raw(String.raw`'"' || left(
+export const tagOfProduct = raw(String.raw`'"' || left(
   translate(encode(sha256(replace(x.product, '\', '\\')::bytea), 'base64'), '+/', '-_'),
   27
 ) || '"'`);
 
 /** The maximum size of the JSON of a product, which `product_documents` requires. */
-const MAX_PRODUCT_BYTES = 4 * 2 ** 20;
+export const MAX_PRODUCT_BYTES = 4 * 2 ** 20;
 
-const maxBytes = raw(String(MAX_PRODUCT_BYTES));
+export const maxBytes = raw(String(MAX_PRODUCT_BYTES));
 
 /** The error for a product that is too large to be shown. */
 export function tooLarge(id: string, bytes: number): ApiError {
@@ -227,55 +141,9 @@ export function tooLarge(id: string, bytes: number): ApiError {
   );
 }
 
-/** Returns a product that this request has written, if the write returned none: it is long. */
-export async function getWritten(
-  database: Queries,
-  id: string,
-): Promise<string> {
-  try {
-    return (await getProduct(database, id)).product;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status < 500) throw error;
-    throw unavailable(
-      "The product is written, but could not be read for the response: get it",
-      { cause: error },
-    );
-  }
-}
-
 /** The error for a product that the organization does not have. */
 export function productNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No product with id "${id}"`);
-}
-
-/** The product, from document `d`, if it has at most the allowed bytes. */
-function textUpTo(allowed: number | Statement): Statement {
-  return upTo(allowed, fullProduct, "product", sizeOfDocument);
-}
-
-/** The same for each size, composed once: most requests read a short product. */
-const shortText = textUpTo(shortBytes);
-const anyText = textUpTo(raw(String(MAX_BYTES)));
-
-/**
- * The product from its document, with its entity tag, or nulls without a valid
- * document. No row if the product does not exist. The parameters, not the product's row,
- * find the document: whatever the statistics say, that is planned as one look-up by
- * primary key.
- */
-export function selectStored(
-  id: string,
-  text = anyText,
-): Statement<{ product: string | null; etag: string | null } & LongText> {
-  return sql`
-    select ${text}, d.etag
-    from products p
-    join organizations o on o.id = ${organization}
-    left join product_documents d
-      on d.organization_id = ${organization} and d.product_id = ${id}
-      and d.updated_at = p.updated_at and d.names_version = o.names_version
-    where p.organization_id = ${organization} and p.id = ${id}
-  `;
 }
 
 /**
@@ -312,9 +180,8 @@ export function selectProducts(
   ids: readonly string[],
 ): Statement<ProductJson> {
   return sql`
-    select p.id, ${currentProduct} as product ${productWithDocument} ${
-    isOneOf(ids)
-  }
+    select p.id, ${currentProduct} as product
+    ${productWithDocument} ${isOneOf(ids)}
   `;
 }
 
@@ -435,11 +302,9 @@ export function storeUpdated(
   tx: Transaction,
   change: Change,
 ): Statement<ShortProductJson> {
-  const built = sql`
-    ${
-    buildWritten([change])
-  } and (p.change_version = change_version())::rows_found
-  `;
+  const written = buildWritten([change]);
+  const built =
+    sql`${written} and (p.change_version = change_version())::rows_found`;
   return storeBuilt(tx, [change], built, returnedProduct);
 }
 
@@ -448,10 +313,9 @@ export function storeSized(
   tx: Transaction,
   changes: readonly Change[],
 ): Statement<{ id: string; bytes: number }> {
+  const written = buildWritten(changes);
   const built = sql`
-    select * from (${
-    buildWritten(changes)
-  } offset 0) b where ${sizeOfBuilt} <= ${maxBytes}
+    select * from (${written} offset 0) b where ${sizeOfBuilt} <= ${maxBytes}
   `;
   return storeBuilt(tx, changes, built, sql`${productBytes} as bytes`);
 }

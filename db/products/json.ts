@@ -21,6 +21,7 @@ import {
 import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
 import {
   joined,
+  names,
   organization,
   raw,
   sql,
@@ -161,9 +162,8 @@ function shownValue(
   fields: Fields,
   { alias }: RowAlias,
 ): Statement {
-  return sql`(select r.${raw(column)} ${
-    fromReferenced(reference, fields, alias)
-  })`;
+  const record = fromReferenced(reference, fields, alias);
+  return sql`(select r.${raw(column)} ${record})`;
 }
 
 function derivedValue(
@@ -172,13 +172,10 @@ function derivedValue(
 ): Statement {
   const isOneOf = (codes: readonly string[]) =>
     `${alias}.${code} in (${codes.map((code) => `'${code}'`).join(", ")})`;
-  return raw(
-    isFalseFor
-      ? `case when ${isOneOf(isTrueFor)} then true when ${
-        isOneOf(isFalseFor)
-      } then false end`
-      : isOneOf(isTrueFor),
-  );
+  const isTrue = isOneOf(isTrueFor);
+  if (!isFalseFor) return raw(isTrue);
+  const isFalse = isOneOf(isFalseFor);
+  return raw(`case when ${isTrue} then true when ${isFalse} then false end`);
 }
 
 function groupValue({ fields, unless }: Group, row: RowAlias): Statement {
@@ -192,18 +189,16 @@ function groupValue({ fields, unless }: Group, row: RowAlias): Statement {
 function rowsValue(array: Rows, parent: RowAlias): Statement {
   const { table, fields, key = ["id"], isIdHidden, types, link } = array;
   const row = { alias: aliasBelow(parent), link };
-  const column = (name: string) => `${row.alias}.${name}`;
+  const { alias } = row;
+  const above = parent.alias;
+  const column = (name: string) => `${alias}.${name}`;
   const isBelow = parent.link
-    ? `${column("product_id")} = ${parent.alias}.product_id and ${
-      column(parent.link)
-    } = ${parent.alias}.id`
-    : `${column("product_id")} = ${parent.alias}.id`;
+    ? `${alias}.product_id = ${above}.product_id and ${alias}.${parent.link} = ${above}.id`
+    : `${alias}.product_id = ${above}.id`;
   const from = sql`
-    from ${raw(table)} ${raw(row.alias)}
-    where ${raw(column("organization_id"))} = ${organization} and ${
-    raw(isBelow)
-  }
-    order by ${raw(["position", ...key].map(column).join(", "))}
+    from ${raw(table)} ${raw(alias)}
+    where ${raw(alias)}.organization_id = ${organization} and ${raw(isBelow)}
+    order by ${names(...["position", ...key].map(column))}
   `;
   if (types) {
     return sql`array_to_json(array(select ${typedValue(array, row)} ${from}))`;
@@ -220,12 +215,8 @@ function typedValue(array: Rows, row: RowAlias): Statement {
   const discriminator = `${row.alias}.${discriminatorOf(array)}`;
   const cases = Object.entries(array.types!).map(([type, { fields }]) => {
     const own = raw(`${row.alias}.id, ${discriminator}`);
-    const object = jsonObject(
-      joined([own, selectFields(fields, row)]),
-    );
-    return sql` when ${raw(discriminator)} = ${
-      raw(`'${type}'`)
-    } then ${object}`;
+    const object = jsonObject(joined([own, selectFields(fields, row)]));
+    return sql` when ${raw(`${discriminator} = '${type}'`)} then ${object}`;
   });
   return sql`case${cases} end`;
 }
@@ -260,14 +251,13 @@ function linkedValue({ table, through, reference }: Linked): Statement {
       name === "id" || field.kind === "column" && field.body
     )
     .map(([name]) => `c.${name}`);
+  const id = raw(`x.${reference}`);
   return jsonArray(sql`
-    select ${raw(shown.join(", "))}
+    select ${names(...shown)}
     from ${raw(through)} x
-    join ${raw(table)} c on c.organization_id = ${organization} and c.id = x.${
-    raw(reference)
-  }
+    join ${raw(table)} c on c.organization_id = ${organization} and c.id = ${id}
     where x.organization_id = ${organization} and x.product_id = p.id
-    order by x.position, x.${raw(reference)}
+    order by x.position, ${id}
   `);
 }
 
@@ -313,19 +303,22 @@ const linkedFields = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
     : []
 );
 
+/** The columns of product `p` as a JSON object. */
+const ownFields = jsonObject(selectFields(columns, PRODUCT_ROW));
+
 /**
  * The fields of product `p` in lists, as the inside of a JSON object. `concat` skips
  * nulls, so the fields of an unset reference are absent.
  */
-export const summaryJson = sql`concat(${
-  joined([
-    sql`trim(both '{}' from ${
-      jsonObject(selectFields(columns, PRODUCT_ROW))
-    }::text)`,
-    ...Array.from(shown, ([reference, fields]) => shownJson(reference, fields)),
-    ...linkedFields,
-  ])
-})`;
+export const summaryJson = concatOf([
+  sql`trim(both '{}' from ${ownFields}::text)`,
+  ...Array.from(shown, ([reference, fields]) => shownJson(reference, fields)),
+  ...linkedFields,
+]);
+
+function concatOf(parts: readonly Statement[]): Statement {
+  return sql`concat(${joined(parts)})`;
+}
 
 /** The fields shown of a referenced record, as `,"field":value`. */
 function shownJson(
@@ -366,5 +359,5 @@ function detailsWith(
       return sql`${label}, ${value(name, array)}`;
     },
   );
-  return sql`concat(${joined(fields)})`;
+  return concatOf(fields);
 }

@@ -1,5 +1,11 @@
 import type { Match } from "../../schema/batch.ts";
-import { json, organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  isOneOfTexts,
+  json,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 
 /** A value by which requests find a product. */
 export interface ProductKey<Match extends string = string> {
@@ -27,14 +33,13 @@ export function lockKeys(keys: readonly ProductKey[]): Statement {
 
 /** The condition that product `p` has one of the keys. */
 export function hasKey(keys: readonly ProductKey<Match>[]): Statement {
-  const isOneOfValues = (match: Match) => {
-    const values = keys.filter((key) => key.match === match)
-      .map(({ value }) => value);
-    return sql`any(array(select jsonb_array_elements_text(${json(values)})))`;
+  const isAmong = (match: Match) => {
+    const own = keys.filter((key) => key.match === match);
+    return isOneOfTexts(own.map(({ value }) => value));
   };
   return sql`(
-    p.isbn13 = ${isOneOfValues("isbn13")}
-    or p.isbn10 = ${isOneOfValues("isbn10")}
-    or p.product_code = ${isOneOfValues("product_code")}
+    p.isbn13 ${isAmong("isbn13")}
+    or p.isbn10 ${isAmong("isbn10")}
+    or p.product_code ${isAmong("product_code")}
   )`;
 }

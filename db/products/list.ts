@@ -155,28 +155,26 @@ function selectPage(
   allowed: number,
 ): Statement<ListRow> {
   const { limit, search, found, texts, sort = DEFAULT_SORT } = query;
-  // For the page and the total. Of what may be most of the catalogue, a page reads less.
+  // The page and the total share the products, unless they may be most of the catalogue: a
+  // page then reads fewer.
   const isFoundOnce = found || search && !texts.mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
+  const offset = opaque(offsetOf(query), "bigint");
   const range = isPrepared
-    ? sql`limit ${opaque(limit, "bigint")} offset ${
-      opaque(offsetOf(query), "bigint")
-    }`
+    ? sql`limit ${opaque(limit, "bigint")} offset ${offset}`
     : limitOf(query);
   const sorting = found && !query.sort ? byRelevance(found) : SORTING[sort];
   const { order } = sorting;
+  const products = selected(query, sorting);
+  const total = isFoundOnce
+    ? raw("(select count(*) from found)")
+    : totalOf(query);
   const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<ListRow>`
-    ${
-    isFoundOnce
-      ? sql`with found as materialized (${selected(query, sorting)})`
-      : []
-  }
+    ${isFoundOnce ? sql`with found as materialized (${products})` : []}
     select
-      ${
-    isFoundOnce ? sql`(select count(*) from found)` : totalOf(query)
-  } as total,
+      ${total} as total,
       ${search || found ? waitingProducts : raw("null::int")} as waiting,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
@@ -190,9 +188,7 @@ function selectPage(
       from unnest(array(
         select page.id
         from (
-          ${
-    isFoundOnce ? sql`select f.* from found f` : selected(query, sorting)
-  }
+          ${isFoundOnce ? raw("select f.* from found f") : products}
           order by ${order}
           ${range}
         ) page
@@ -305,29 +301,23 @@ function selected(
       ? [{ from: raw("products p"), alias: raw("p"), id: raw("p.id") }]
       : [],
   ];
-  const [first, ...joined] = tables;
+  const [first, ...others] = tables as [typeof tables[number]];
+  const joins = others.map(({ from, alias, id }) =>
+    sql`
+    join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${first.id}`
+  );
+  const isOwn = isSearched
+    ? raw("true")
+    : sql`${first.alias}.organization_id = ${organization}`;
+  const since = updated_since ? sql`and c.updated_at >= ${updated_since}` : [];
   return sql`
     select
-      ${first!.id} as id
+      ${first.id} as id
       ${sorting && of ? sql`, ${sorting.key(raw(of))} as sort_key` : []}
       ${found ? raw(", s.created_at") : []}
-    from ${first!.from}
-    ${
-    joined.map(({ from, alias, id }) =>
-      sql`
-    join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${
-        first!.id
-      }`
-    )
-  }
-    where ${
-    isSearched
-      ? raw("true")
-      : sql`${first!.alias}.organization_id = ${organization}`
-  }
-      ${
-    updated_since ? sql`and c.updated_at >= ${updated_since}` : []
-  } ${terms} ${filters}
+    from ${first.from}
+    ${joins}
+    where ${isOwn} ${since} ${terms} ${filters}
   `;
 }
 
@@ -369,12 +359,11 @@ function refersTo(
 }
 
 function linksTo(table: string, column: string, ids: string[]): Statement {
+  const isLinked = sql`x.${raw(column)} ${isOneOf(ids)}`;
   return sql` and p.id in (
     select x.product_id
     from ${raw(table)} x
-    where x.organization_id = ${organization} and x.${raw(column)} ${
-    isOneOf(ids)
-  }
+    where x.organization_id = ${organization} and ${isLinked}
   )`;
 }
 
@@ -427,10 +416,9 @@ function countOf(query: Query): Statement {
   if (!filter || others.length > 0) {
     return sql`(select count(*) from (${selected(query)}) p)`;
   }
+  const found = termed(filter, query[filter]!);
   return sql`(
-    select count(*) from (select distinct t.product_id from (${
-    termed(filter, query[filter]!)
-  }) t) t
+    select count(*) from (select distinct t.product_id from (${found}) t) t
   )`;
 }
 

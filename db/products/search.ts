@@ -5,7 +5,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { searchedColumns } from "./searched.ts";
+import { searchedColumns } from "./search_index.ts";
 
 /*
  * What `search` finds: products whose title, product code or ISBNs contain each word. It

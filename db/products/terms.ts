@@ -1,13 +1,12 @@
 import { TERM_ARRAYS, type TERM_FILTERS } from "../../schema/list_query.ts";
 import {
-  isOneOf,
   joined,
   organization,
   raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Change } from "./change.ts";
+import { type Change, isIdOf } from "./change.ts";
 import { escapeLike } from "./search.ts";
 
 /*
@@ -17,20 +16,14 @@ import { escapeLike } from "./search.ts";
 
 /** Writes the terms of products whose arrays the bodies have. */
 export function writeTerms(changes: readonly Change[]): Statement[] {
-  const ids = (isNew: boolean) =>
-    changes.flatMap(({ id, body, ...change }) => {
-      const given = TERM_ARRAYS.flatMap((name) => body[name] ?? []);
-      const isGiven = TERM_ARRAYS.some((name) => body[name]);
-      return change.isNew === isNew && (isNew ? given.length > 0 : isGiven)
-        ? [id]
-        : [];
-    });
-  const [created, changed] = [ids(true), ids(false)];
+  const given = changes.filter(({ body, isNew }) => {
+    const entries = TERM_ARRAYS.flatMap((name) => body[name] ?? []);
+    return isNew ? entries.length > 0 : TERM_ARRAYS.some((name) => body[name]);
+  });
+  const existing = given.filter(({ isNew }) => !isNew);
   return [
-    ...changed.length > 0 ? [forgetTerms(isOneOf(changed))] : [],
-    ...created.length + changed.length > 0
-      ? [indexTerms(isOneOf([...created, ...changed]))]
-      : [],
+    ...existing.length > 0 ? [forgetTerms(isIdOf(existing))] : [],
+    ...given.length > 0 ? [indexTerms(isIdOf(given))] : [],
   ];
 }
 
@@ -39,7 +32,9 @@ export function forgetTerms(areIds: Statement): Statement {
   return sql`
     delete from product_terms x
     where x.organization_id = ${organization} and x.product_id ${areIds}
-      and (x.product_id, x.field, x.term) not in (${termsOf(areIds)})
+      and (x.product_id, x.field, x.term) not in (
+        select p.id, t.field, t.term ${termsOf(areIds)}
+      )
   `;
 }
 
@@ -47,17 +42,14 @@ export function forgetTerms(areIds: Statement): Statement {
 export function indexTerms(areIds: Statement): Statement {
   return sql`
     insert into product_terms (organization_id, product_id, field, term)
-    select p.organization_id, p.id, t.field, t.term
-    from products p
-    cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
-    where p.organization_id = ${organization} and p.id ${areIds}
+    select p.organization_id, p.id, t.field, t.term ${termsOf(areIds)}
     on conflict (organization_id, field, term, product_id) do nothing
   `;
 }
 
+/** The FROM and WHERE of the terms `t` of products `p` with these ids. */
 function termsOf(areIds: Statement): Statement {
   return sql`
-    select p.id, t.field, t.term
     from products p
     cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
     where p.organization_id = ${organization} and p.id ${areIds}
@@ -74,15 +66,10 @@ export function termed(
 ): Statement {
   const isBeginning = (value: string) =>
     filter === "subject_code" && value.endsWith("*");
-  const whole = values.filter((value) => !isBeginning(value));
+  const whole = values.filter((value) => !isBeginning(value))
+    .map((value) => sql`term_of(${value})`);
   const parts = [
-    ...whole.length > 0
-      ? [
-        sql`x.term in (${
-          joined(whole.map((value) => sql`term_of(${value})`))
-        })`,
-      ]
-      : [],
+    ...whole.length > 0 ? [sql`x.term in (${joined(whole)})`] : [],
     ...values.filter(isBeginning).map((value) =>
       sql`x.term like ${escapeLike(value.slice(0, -1)) + "%"}`
     ),

@@ -27,7 +27,6 @@ import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
   fullProduct,
-  getWritten,
   productNotFound,
   readTags,
   selectShort,
@@ -37,8 +36,9 @@ import {
   storeWritten,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
+import { getWritten } from "./get.ts";
 import { writeArrays } from "./rows.ts";
-import { writeSearch } from "./searched.ts";
+import { writeSearch } from "./search_index.ts";
 import { writeTerms } from "./terms.ts";
 
 /**

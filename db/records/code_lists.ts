@@ -44,14 +44,14 @@ export async function listCodeLists(
   return page!;
 }
 
+const LIST_NAMES = json(
+  Object.entries(CODE_LISTS)
+    .map(([number, { title }]) => ({ number, name: title })),
+);
+
 /** The lists by number. List 88 has no codes. */
 const namedLists = sql`
-  from jsonb_to_recordset(${
-  json(
-    Object.entries(CODE_LISTS)
-      .map(([number, { title }]) => ({ number, name: title })),
-  )
-}) l (number smallint, name text)
+  from jsonb_to_recordset(${LIST_NAMES}) l (number smallint, name text)
 `;
 
 /** Gets the codes and labels of an ONIX code list as a JSON array. Throws `NOT_FOUND`. */

@@ -26,11 +26,10 @@ export async function listProgramProducts(
     ${limitOf(query)}
   `;
   const found = sql`from publishing_program_products x where ${inProgram}`;
-  const [page] = await database.scan(sql<EntryPage>`
-    ${selectEntries(entries, found)} ${
-    recordWithId("publishing_programs", sql`${programId}`)
-  }
-  `);
+  const program = recordWithId("publishing_programs", sql`${programId}`);
+  const [page] = await database.scan(
+    sql<EntryPage>`${selectEntries(entries, found)} ${program}`,
+  );
   if (!page) throw recordNotFound("publishing_programs", programId);
   return page;
 }

@@ -72,9 +72,11 @@ export async function listRecords(
   `;
   const entries = sql`
     select ${selectRecord(table)}
-    from (select r.* ${found} order by ${RECORD_SORTING[sort]} ${
-    limitOf(query)
-  }) r
+    from (
+      select r.* ${found}
+      order by ${RECORD_SORTING[sort]}
+      ${limitOf(query)}
+    ) r
   `;
   const statement = selectEntries(entries, found);
   const isPlain = sort === "name" && !search && name === undefined;
@@ -122,9 +124,8 @@ function recordById(
   table: RecordTable,
   id: string,
 ): Statement<{ record: string }> {
-  return sql`select ${recordJson(table)} as record ${
-    recordWithId(table, sql`${id}`)
-  }`;
+  const record = recordWithId(table, sql`${id}`);
+  return sql`select ${recordJson(table)} as record ${record}`;
 }
 
 /** The columns that a body writes. */
@@ -159,9 +160,10 @@ export async function createRecord(
       insert,
       recordById(table, id),
       ...storeResponse(sql`
-        select r.organization_id, r.id as record_id, ${
-        recordJson(table)
-      } as answer
+        select
+          r.organization_id,
+          r.id as record_id,
+          ${recordJson(table)} as answer
         ${recordWithId(table, sql`${id}`)}
       `),
     );

@@ -1,6 +1,7 @@
 import { organization, raw, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
+import { inSnapshot } from "../snapshot.ts";
 import { LINE_KINDS } from "../../schema/lines.ts";
 import {
   CATALOGUE,
@@ -32,26 +33,14 @@ export async function exportCatalogue(
   database: Queries,
   output: ExportOutput,
 ): Promise<void> {
-  let hasStarted = false;
-  await database.transaction(async (tx) => {
-    // A retry of the transaction would write its lines twice.
-    if (hasStarted) {
-      throw new Error("The export is incomplete: the connection was lost");
-    }
-    // A read-only transaction gets no id, so readers of changes do not wait for it.
-    await tx.send(
-      sql`set transaction isolation level repeatable read, read only`,
-      ...transferSettings,
-    );
+  await inSnapshot(database, transferSettings, async (tx) => {
     const [[found]] = await tx.send(
       sql<{ name: string }>`
         select name from organizations where id = ${organization}
       `,
     );
     if (!found) throw new Error("There is no organization with this id");
-    hasStarted = true;
     await writeLines(tx, found.name, output);
-    await tx.commit();
   });
 }
 

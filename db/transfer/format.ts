@@ -98,11 +98,8 @@ export function formatsByKind(
     };
   }
 
-  return new Map(
-    Object.entries(LINE_KINDS).map((
-      [kind, table],
-    ) => [kind, formatOf(table, [])]),
-  );
+  const kinds = Object.entries(LINE_KINDS);
+  return new Map(kinds.map(([kind, table]) => [kind, formatOf(table, [])]));
 }
 
 /** A record and its line, without the line break. */

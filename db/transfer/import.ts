@@ -1,24 +1,12 @@
 import { Buffer } from "node:buffer";
-import { isAnyOf, json, names, organization, sql } from "../connections/sql.ts";
-import {
-  ApiError,
-  detailAt,
-  type ErrorDetail,
-  refusedBy,
-  seriesNotAttached,
-  unknownReference,
-} from "../../schema/errors.ts";
-import {
-  referencesOfLine,
-  repeatedRows,
-  validName,
-} from "../../schema/lines.ts";
-import { DUPLICATE } from "../../schema/objects.ts";
-import { brokenConstraint, isDataError } from "../connections/errors.ts";
+import { isAnyOf, names, organization, sql } from "../connections/sql.ts";
+import { ApiError } from "../../schema/errors.ts";
+import { validName } from "../../schema/lines.ts";
+import { isDataError } from "../connections/errors.ts";
 import type { Queries } from "../database.ts";
 import { missesRows } from "../products/change.ts";
 import { storeWritten } from "../products/documents.ts";
-import { TOO_LARGE, unknownReferences } from "../products/errors.ts";
+import { explainLine } from "./errors.ts";
 import {
   formatsByKind,
   type Line,
@@ -78,72 +66,35 @@ export async function importCatalogue(
   const formats = formatsByKind(await database.scan(listColumns));
   let number = 0;
   let end = 0;
-  let batch: RecordLine[] = [];
-  let length = 0;
-  /** Headers and empty lines. */
+  /** The number of headers and empty lines. */
   let others = 0;
+  /** The number of records that the headers announce. */
   let expected = 0;
   let hasHeader = false;
-  let written = 0;
-  let analyzeAt = FIRST_ANALYZE;
+  const batches = new Batches(database, formats, {
+    refused,
+    written: () => progress(number, end),
+  });
 
-  /** Writes a batch. Splits a failed batch in half, down to the invalid lines. */
-  async function write(batch: RecordLine[]): Promise<void> {
-    if (batch.length === 0) return;
-    try {
-      await writeAll(database, formats.get(batch[0]!.kind)!, batch);
-    } catch (error) {
-      // SQL or another import has inserted one of the products meanwhile.
-      if (missesRows(error)) return await write(batch);
-      if (!isDataError(error)) throw error;
-      if (batch.length === 1) {
-        const [line] = batch as [RecordLine];
-        const details = await explain(database, line, error);
-        return refused(line.number, reasonOf(details));
-      }
-      const middle = batch.length >> 1;
-      await write(batch.slice(0, middle));
-      await write(batch.slice(middle));
-    }
-  }
-
-  async function flush(): Promise<void> {
-    await write(batch);
-    written += batch.length;
-    if (batch[0] && written >= analyzeAt) {
-      await analyze(database, formats.get(batch[0].kind)!, written);
-      analyzeAt *= 10;
-    }
-    batch = [];
-    length = 0;
-    progress(number, end);
-  }
-
-  async function add(number: number, bytes: Uint8Array): Promise<void> {
+  async function add(bytes: Uint8Array): Promise<void> {
     const line = parseLine(bytes);
     if (!line || "name" in line) others++;
     if (!line) return;
     if ("name" in line) {
       hasHeader = true;
       expected += line.records;
-      await flush();
+      await batches.flush();
       const name = validName(line.name);
       if (name instanceof ApiError) throw new LineError(reasonOf(name.details));
       return await nameOrganization(database, name, rename);
     }
     if (!hasHeader) throw new LineError("A record precedes the header");
-    if (batch[0] && batch[0].kind !== line.kind) {
-      await flush();
-      written = 0;
-      analyzeAt = FIRST_ANALYZE;
-    }
-    batch.push({ number, ...line });
-    length += line.text.length;
+    await batches.add({ number: number + 1, ...line });
   }
 
   for await (const bytes of splitLines(file)) {
     try {
-      await add(number + 1, bytes);
+      await add(bytes);
     } catch (error) {
       if (!(error instanceof LineError)) throw error;
       if (!hasHeader) throw new Error(NO_HEADER);
@@ -151,12 +102,10 @@ export async function importCatalogue(
     }
     number++;
     end += bytes.length;
-    if (batch.length >= MAX_BATCH_LINES || length >= MAX_BATCH_LENGTH) {
-      await flush();
-    }
+    if (batches.isFull) await batches.flush();
   }
   if (!hasHeader) throw new Error(NO_HEADER);
-  await flush();
+  await batches.flush();
   const records = number - others;
   if (records < expected) {
     refused(
@@ -166,10 +115,91 @@ export async function importCatalogue(
   }
 }
 
+/** Writes records batch by batch. A batch has records of one kind. */
+class Batches {
+  readonly #database: Queries;
+  readonly #formats: ReadonlyMap<string, TableFormat>;
+  readonly #refused: CatalogueImport["refused"];
+  /** Called after each batch. */
+  readonly #written: () => void;
+  #batch: RecordLine[] = [];
+  #length = 0;
+  /** The number of records of the kind so far. */
+  #count = 0;
+  #analyzeAt = FIRST_ANALYZE;
+
+  constructor(
+    database: Queries,
+    formats: ReadonlyMap<string, TableFormat>,
+    { refused, written }: Pick<CatalogueImport, "refused"> & {
+      written: () => void;
+    },
+  ) {
+    this.#database = database;
+    this.#formats = formats;
+    this.#refused = refused;
+    this.#written = written;
+  }
+
+  get isFull(): boolean {
+    return this.#batch.length >= MAX_BATCH_LINES ||
+      this.#length >= MAX_BATCH_LENGTH;
+  }
+
+  /** Adds a record. One of another kind begins a batch. */
+  async add(line: RecordLine): Promise<void> {
+    if (this.#batch[0] && this.#batch[0].kind !== line.kind) {
+      await this.flush();
+      this.#count = 0;
+      this.#analyzeAt = FIRST_ANALYZE;
+    }
+    this.#batch.push(line);
+    this.#length += line.text.length;
+  }
+
+  /** Writes the batch, which may be empty. */
+  async flush(): Promise<void> {
+    const batch = this.#batch;
+    await this.#write(batch);
+    this.#count += batch.length;
+    if (batch[0] && this.#count >= this.#analyzeAt) {
+      await analyze(this.#database, this.#formatOf(batch[0]), this.#count);
+      this.#analyzeAt *= 10;
+    }
+    this.#batch = [];
+    this.#length = 0;
+    this.#written();
+  }
+
+  /** Writes a batch. Splits a failed batch in half, down to the invalid lines. */
+  async #write(batch: readonly RecordLine[]): Promise<void> {
+    const [line] = batch;
+    if (!line) return;
+    try {
+      await writeAll(this.#database, this.#formatOf(line), batch);
+    } catch (error) {
+      // SQL or another import has inserted one of the products meanwhile.
+      if (missesRows(error)) return await this.#write(batch);
+      if (!isDataError(error)) throw error;
+      if (batch.length === 1) {
+        const details = await explainLine(this.#database, line, error);
+        return this.#refused(line.number, reasonOf(details));
+      }
+      const middle = batch.length >> 1;
+      await this.#write(batch.slice(0, middle));
+      await this.#write(batch.slice(middle));
+    }
+  }
+
+  #formatOf({ kind }: RecordLine): TableFormat {
+    return this.#formats.get(kind)!;
+  }
+}
+
 /**
- * The size of a line, in bytes, from which its product may have more than 4 MiB of JSON:
- * the names and labels of the records that it refers to take less than the rest. Storing
- * the JSON checks it.
+ * The size of a line, in bytes, above which its product may have more than 4 MiB of JSON.
+ * The names and labels that the JSON adds take less than three times the line. The JSON of
+ * such a product is stored, which checks its size.
  */
 const LARGE_BYTES = 2 ** 20;
 
@@ -241,68 +271,6 @@ async function writeAll(
       ...large.length > 0 ? [storeWritten(tx, large)] : [],
     );
   });
-}
-
-/** The errors of a valid line that the database has refused, in the words of the API. */
-async function explain(
-  database: Queries,
-  line: RecordLine,
-  error: unknown,
-): Promise<ErrorDetail[]> {
-  const { kind, record } = line;
-  const ids = referencesOfLine(kind, record);
-  const unknown = await database.lookUp(unknownReferences(ids));
-  if (unknown.length > 0) {
-    return unknown.map(({ pointer }) => unknownReference(pointer));
-  }
-  const constraint = brokenConstraint(error);
-  const table = /^(\w+)_pkey$/.exec(constraint ?? "")?.[1];
-  const repeated = table ? repeatedRows(kind, record, table) : [];
-  if (repeated.length > 0) {
-    return repeated.map((pointer) => detailAt(pointer, DUPLICATE));
-  }
-  switch (constraint) {
-    case "onix_aliases_pkey":
-      return await usedAliases(database, line);
-    case "onix_records_by_reference":
-      return [referenceInUse("/onix_records/0/record_reference")];
-    case "products_series":
-      return [seriesNotAttached("/series_id")];
-    case "product_documents_size":
-      return [TOO_LARGE];
-    case "products_code":
-      return [
-        detailAt("/product_code", "duplicate: Another product has this code"),
-      ];
-  }
-  return [refusedBy(error, "record")];
-}
-
-/** The errors of the ONIX references of a product that other products have. */
-async function usedAliases(
-  database: Queries,
-  { id, record }: RecordLine,
-): Promise<ErrorDetail[]> {
-  const { onix_aliases } = record as {
-    onix_aliases: { record_reference: string }[];
-  };
-  const used = await database.lookUp(sql<{ record_reference: string }>`
-    select a.record_reference
-    from onix_aliases a
-    join jsonb_to_recordset(${json(onix_aliases)}) r (record_reference text)
-      on r.record_reference = a.record_reference
-    where a.organization_id = ${organization} and a.product_id <> ${id}
-  `);
-  const references = new Set(used.map((row) => row.record_reference));
-  return onix_aliases.flatMap(({ record_reference }, i) =>
-    references.has(record_reference)
-      ? [referenceInUse(`/onix_aliases/${i}/record_reference`)]
-      : []
-  );
-}
-
-function referenceInUse(pointer: string): ErrorDetail {
-  return detailAt(pointer, "duplicate: Another product has this reference");
 }
 
 /** Creates the organization. One that exists keeps its name, unless it is renamed. */

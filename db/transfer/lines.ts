@@ -138,6 +138,5 @@ function nameIn({ version, organization }: Record<string, unknown>): unknown {
       `This release reads version ${CATALOGUE.version} of the format, and the file has ${found}`,
     );
   }
-  const name = isObject(organization) ? organization.name : undefined;
-  return name;
+  return isObject(organization) ? organization.name : undefined;
 }

@@ -9,7 +9,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { countProducts } from "../products/counts.ts";
 import { assertCount } from "../products/change.ts";
-import { indexSearch } from "../products/searched.ts";
+import { indexSearch } from "../products/search_index.ts";
 import { forgetTerms, indexTerms } from "../products/terms.ts";
 import type { TableFormat } from "./format.ts";
 
@@ -45,12 +45,13 @@ export function clearRecords(
   lines: string,
 ): Statement[] {
   const { table, rows } = format;
+  const isOfRecords = isAnyOf(ids);
   const remove = (table: string, link: string) =>
     sql`
       delete from ${raw(table)} x
-      where x.organization_id = ${organization} and x.${raw(link)} ${
-      isAnyOf(ids)
-    }
+      where x.organization_id = ${organization} and x.${
+      raw(link)
+    } ${isOfRecords}
     `;
   return [
     ...table === "products"

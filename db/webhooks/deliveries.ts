@@ -38,7 +38,7 @@ export interface NewMessage extends Message {
   version?: string;
   /** The webhook's cursor once the message has succeeded. */
   next_cursor?: Cursor;
-  /** If it is sent now. */
+  /** The end of its lease, if it is sent now. */
   sent_until?: string | undefined;
 }
 
@@ -72,15 +72,13 @@ export async function listDeliveries(
   webhookId: string,
   { status, ...query }: DeliveryQuery,
 ): Promise<EntryPage> {
+  const hasStatus = status
+    ? sql`and d.status = any(string_to_array(${status.join()}, ','))`
+    : [];
   const found = sql`
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and not ${isUntried}
-      ${
-    status
-      ? sql`and d.status = any(string_to_array(${status.join()}, ','))`
-      : []
-  }
+      and not ${isUntried} ${hasStatus}
   `;
   const entries = sql`
     select ${shownColumns} ${found}
@@ -175,7 +173,7 @@ export function announceDisabled(
   );
 }
 
-/** Sends all that waits at once. */
+/** Makes all waiting messages due now. */
 export function sendAll(webhookId: string): Statement {
   return sql`
     update webhook_deliveries d
@@ -185,7 +183,7 @@ export function sendAll(webhookId: string): Statement {
   `;
 }
 
-/** Deletes what waits about the place or the events that a webhook had. */
+/** Deletes the waiting messages that move the cursor: the cursor or the events have been changed. */
 export function dropCursors(webhookId: string): Statement {
   return sql`
     delete from webhook_deliveries d
@@ -194,7 +192,7 @@ export function dropCursors(webhookId: string): Statement {
   `;
 }
 
-/** Deletes what is due about products that have changed since: newer messages are on their way. */
+/** Deletes the due messages about products that have changed since: newer messages follow. */
 export function dropStale(webhookId: string): Statement {
   return sql`
     delete from webhook_deliveries d
@@ -210,7 +208,7 @@ export interface DueMessage extends Message {
   product_id: string | null;
 }
 
-/** Selects what is due, as many as may be sent, and as wait for older messages about their products. */
+/** Selects due messages, twice as many as may be sent: some wait for older ones about their products. */
 export function dueMessages(webhookId: string): Statement<DueMessage> {
   return sql`
     select d.id, d.body, d.product_id
@@ -222,7 +220,7 @@ export function dueMessages(webhookId: string): Statement<DueMessage> {
   `;
 }
 
-/** Begins to send stored messages: nobody else does until then. */
+/** Leases stored messages: until then, no other process sends them. */
 export function lease(
   webhookId: string,
   messages: readonly Message[],
@@ -247,6 +245,7 @@ export function storeDeliveries(
   webhookId: string,
   deliveries: readonly Delivery[],
 ): Statement {
+  const rows = json(deliveries);
   return sql`
     update webhook_deliveries d
     set (
@@ -256,9 +255,7 @@ export function storeDeliveries(
       r.status, r.attempts, r.attempted_at, r.next_attempt_at, null,
       r.response_status, r.response_body, r.error, r.duration_ms
     )
-    from jsonb_populate_recordset(null::webhook_deliveries, ${
-    json(deliveries)
-  }) r
+    from jsonb_populate_recordset(null::webhook_deliveries, ${rows}) r
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = r.id
   `;
 }

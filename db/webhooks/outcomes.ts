@@ -66,7 +66,7 @@ export function afterAttempts(
   return { webhook, deliveries };
 }
 
-/** The delivery after the attempt. No other follows one that did not wait. */
+/** The delivery after the attempt. A retry by hand of a delivery that did not wait is the last attempt. */
 function deliveryAfter(
   { next_cursor: _, ...delivery }: StoredDelivery,
   { result }: Attempt,
@@ -126,7 +126,7 @@ function webhookAfter(
   };
 }
 
-/** Counts a failure. What was sent before a rest began does not prolong it. */
+/** Counts a failure. Messages that were sent before a rest began do not prolong it. */
 function failed(
   { failures, resumes_at }: Webhook,
   now: number,
@@ -156,7 +156,7 @@ function step(retrySeconds: readonly number[], i: number): number {
   return retrySeconds[Math.min(i, retrySeconds.length - 1)]!;
 }
 
-/** The pause, with up to a tenth more: what failed together is not sent together. */
+/** The pause, with up to a tenth more: messages that failed together are not sent together. */
 function pauseMs(seconds: number): number {
   return seconds * 1_000 * (1 + Math.random() / 10);
 }

@@ -39,9 +39,9 @@ export interface Turn {
 }
 
 /**
- * A turn of a webhook, in a transaction: stores what has come of attempts, and takes the
- * next messages to send, as far as there is room: what waits first, then what follows in
- * the feed. Throws `NOT_FOUND`.
+ * Takes a turn of a webhook, in a transaction: stores the outcomes of attempts, and takes up
+ * to `room` messages to send, waiting ones before the next ones of the feed. Throws
+ * `NOT_FOUND`.
  */
 export async function takeTurn(
   database: Queries,
@@ -73,7 +73,7 @@ export async function takeTurn(
       ? await tx.send(dropStale(id), dueMessages(id))
       : [[], []];
     const { waiting, untried, sent, sent_products } = backlog!;
-    const free = Math.max(0, Math.min(room, mostOf(webhook, now) - sent));
+    const free = Math.max(0, Math.min(room, maxInFlight(webhook, now) - sent));
     const beingSent = new Set(sent_products);
     // A message about a product waits until an older one has arrived.
     const isNext = ({ product_id }: { product_id?: string | null }) =>
@@ -110,8 +110,8 @@ export async function takeTurn(
   });
 }
 
-/** How many messages of a webhook may be sent at once. */
-function mostOf(webhook: Webhook, now: number): number {
+/** The number of messages of a webhook that may be sent at once. */
+function maxInFlight(webhook: Webhook, now: number): number {
   if (!webhook.enabled || pausedUntil(webhook) > now) return 0;
   return webhook.failures > 0 ? 1 : MAX_IN_FLIGHT;
 }

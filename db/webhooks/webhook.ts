@@ -5,8 +5,8 @@ import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 
 /*
- * The row of a webhook. Whoever changes it, or begins to send one of its messages, locks
- * it, so that processes take turns.
+ * The row of a webhook. A transaction that changes it, or begins to send one of its
+ * messages, locks it, so that processes take turns.
  */
 
 /** Failures in a row from which a webhook rests: then it sends one message after each pause. */
@@ -61,7 +61,7 @@ export function locked(id: string): Statement<LockedWebhook> {
   `;
 }
 
-/** Throws `NOT_FOUND`. */
+/** Locks a webhook, as `locked` does, and returns it. Throws `NOT_FOUND`. */
 export async function lockWebhook(
   tx: Transaction,
   id: string,
@@ -92,10 +92,10 @@ export function storeWebhook({ secrets: _, ...webhook }: Webhook): Statement {
   `;
 }
 
-/** The end of a rest: all that waits may be sent. A pause that the receiver has asked for goes on. */
+/** A webhook after its rest. A pause that the receiver has asked for goes on. */
 export const RESTED = { failures: 0, failing_since: null, resumes_at: null };
 
-/** What disables a webhook. */
+/** A webhook that is disabled for this reason, from now on. */
 export function disabledBy(reason: DisabledReason, now: number) {
   return { enabled: false, disabled_reason: reason, disabled_at: isoTime(now) };
 }

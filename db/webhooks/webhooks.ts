@@ -59,7 +59,7 @@ export async function listWebhooks(database: Queries): Promise<ShownWebhook[]> {
   return rows.map(shown);
 }
 
-/** Throws `NOT_FOUND`. */
+/** Returns a webhook as responses have it. Throws `NOT_FOUND`. */
 export async function getWebhook(
   database: Queries,
   id: string,
@@ -118,8 +118,8 @@ export async function createWebhook(
 
 /**
  * Changes the fields that the body has. A new URL, `enabled: true` and `after` end a rest
- * and a pause: all that waits is sent at once. Returns the webhook, and whether it is
- * disabled now. Throws `NOT_FOUND` or `CURSOR_EXPIRED`.
+ * and a pause: all waiting messages are due then. Returns the webhook, and whether this has
+ * disabled it. Throws `NOT_FOUND` or `CURSOR_EXPIRED`.
  */
 export async function updateWebhook(
   database: Queries,
@@ -161,7 +161,7 @@ export async function endRest(database: Queries, id: string): Promise<void> {
   });
 }
 
-/** Returns whether the webhook existed. */
+/** Deletes a webhook. Returns whether it existed. */
 export async function deleteWebhook(
   database: Queries,
   id: string,
@@ -205,7 +205,7 @@ export async function rotateSecret(
   });
 }
 
-/** The secrets that are not over. */
+/** The secrets that have not expired. */
 export function signing(secrets: readonly Secret[]): Secret[] {
   const now = isoTime(Date.now());
   return secrets.filter(({ expires_at }) => !expires_at || expires_at > now);

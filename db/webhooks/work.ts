@@ -17,7 +17,7 @@ type Owner = typeof organization | Statement;
 /** Whether a message is not being sent. */
 export const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
 
-/** Whether a message may be sent, as far as it goes. After a pause, a webhook that rests sends any. */
+/** Whether a message is due. After its pause, a resting webhook sends any message. */
 export const isDue = sql`(
   d.status = 'waiting' and ${isFree}
   and (d.next_attempt_at <= now() or w.failures >= ${REST_AFTER})
@@ -36,9 +36,9 @@ export interface Backlog {
   due: number;
   /** Those that are being sent. */
   sent: number;
-  /** The products of these. */
+  /** The products of the messages that are being sent. */
   sent_products: (string | null)[];
-  /** Whether one of them moves the cursor. Until then, the feed is not read. */
+  /** Whether one of the messages moves the cursor. Until it has arrived, the feed is not read. */
   waits_for_cursor: boolean;
 }
 
@@ -104,7 +104,7 @@ export interface Work {
   ready: { organization_id: string; id: string }[];
 }
 
-/** Finds work for a process. Who is served first is drawn by lot, so that nobody is last each time. */
+/** Finds work for a process, in random order, so that no webhook is last each time. */
 export function findWork(limit: number, waitingMax: number): Statement<Work> {
   const owner = sql`w.organization_id`;
   return sql`
@@ -127,7 +127,7 @@ export function findWork(limit: number, waitingMax: number): Statement<Work> {
               b.due > 0
               or not b.waits_for_cursor and b.waiting + b.untried < ${waitingMax} and (
                 exists (${entriesAfter(1, owner)})
-                -- Nobody may lose the right to go on: a cursor is good for 30 days, in one origin and timeline.
+                -- A cursor is renewed daily, before it expires, and after a restore or a failover.
                 or (w.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000
                 or (w.cursor ->> 'origin')::uuid <> o.id
                 or (w.cursor ->> 'timeline')::bigint between 1 and o.timeline - 1

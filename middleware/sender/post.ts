@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
+import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
-import { connect, isIP } from "node:net";
+import { connect, isIP, type LookupFunction } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { withDeadline } from "../../db/connections/deadline.ts";
 import type { AttemptError } from "../../schema/webhooks.ts";
@@ -34,15 +35,15 @@ const MAX_BODY = 2_048;
 const BODY_MS = 1_000;
 
 /**
- * Posts a message. Success is a response with 2xx whose head arrives in time, which is
- * that of the whole attempt. A redirect is a failure, since nobody has checked its target.
+ * Posts a message. Success is a response with 2xx whose head arrives within `timeoutMs`,
+ * the time of the whole attempt. A redirect is a failure: nobody has checked its target.
  * The name is resolved once, by `find`, and the connection goes to an address that was
  * checked. Never throws.
  */
 export async function post(sent: Post, find = resolve): Promise<Answer> {
   const deadline = performance.now() + sent.timeoutMs;
   const url = new URL(sent.url);
-  let addresses: Addresses;
+  let addresses: LookupAddress[];
   try {
     addresses = await withDeadline(deadline, find(url), () => new Error());
   } catch {
@@ -57,10 +58,8 @@ export async function post(sent: Post, find = resolve): Promise<Answer> {
     : await exchange(url, addresses, sent, deadline);
 }
 
-type Addresses = { address: string; family: number }[];
-
 /** The addresses of the URL's host. Throws if its name does not resolve. */
-export async function resolve(url: URL): Promise<Addresses> {
+export async function resolve(url: URL): Promise<LookupAddress[]> {
   const host = hostOf(url);
   const family = isIP(host);
   return family > 0
@@ -71,7 +70,7 @@ export async function resolve(url: URL): Promise<Addresses> {
 /** Sends the request to one of these addresses: the name is not resolved again. */
 function exchange(
   url: URL,
-  addresses: Addresses,
+  addresses: LookupAddress[],
   { headers, body }: Post,
   deadline: number,
 ): Promise<Answer> {
@@ -113,7 +112,7 @@ function exchange(
           retryAfter: headers["retry-after"],
           error: statusCode >= 200 && statusCode < 300 ? null : "status",
         });
-      // Whoever has sent the head has got the message, even if the body is broken.
+      // A receiver that has sent the head has the message, even if the body is broken.
       sending.off("error", fail).on("error", () => {});
       clearTimeout(timer);
       timer = setTimeout(read, Math.min(BODY_MS, left()));
@@ -132,27 +131,18 @@ function exchange(
  * would do so too, but in Deno 2.9.6 it reads the certificates of the system, which needs
  * a permission.
  */
-function open(url: URL, addresses: Addresses) {
+function open(url: URL, addresses: LookupAddress[]) {
   const host = hostOf(url);
   const isTls = url.protocol === "https:";
-  const place = {
-    host,
-    port: Number(url.port || (isTls ? 443 : 80)),
-    lookup: (
-      _name: string,
-      { all }: { all?: boolean },
-      done: (error: null, ...found: unknown[]) => void,
-    ) =>
-      all
-        ? done(null, addresses)
-        : done(null, addresses[0]!.address, addresses[0]!.family),
-  };
+  const port = Number(url.port || (isTls ? 443 : 80));
+  const [{ address, family }] = addresses as [LookupAddress];
+  const resolved: LookupFunction = (_name, { all }, done) =>
+    all ? done(null, addresses) : done(null, address, family);
   // An address has no SNI (RFC 6066, 3).
+  const servername = isIP(host) === 0 ? { servername: host } : {};
   return isTls
-    ? connectTls(
-      { ...place, ...isIP(host) === 0 && { servername: host } } as never,
-    )
-    : connect(place as never);
+    ? connectTls({ host, port, lookup: resolved, ...servername })
+    : connect({ host, port, lookup: resolved });
 }
 
 function withoutAnswer(error: AttemptError): Answer {

@@ -17,10 +17,10 @@ import { attempt } from "./attempt.ts";
  *          |
  *          v
  *     takeTurn, in a transaction that locks the webhook: <-----------+
- *          1. stores what has come of attempts: "succeeded",         |
+ *          1. stores the outcomes of attempts: "succeeded",          |
  *             "failed", or "waiting" for the next one                |
- *          2. takes what waits and is due                            |
- *          3. takes what follows in the feed, and moves the cursor   |
+ *          2. takes the waiting messages that are due                |
+ *          3. takes the next ones of the feed, and moves the cursor  |
  *          |                                                         |
  *          v                                                         |
  *     attempt: signs, resolves, checks, connects, POSTs -------------+
@@ -29,11 +29,11 @@ import { attempt } from "./attempt.ts";
  * its own, which ends if the process is killed. Any process may send any message.
  */
 
-/** The interval at which the database is asked for work, without and with an enabled webhook. */
+/** The interval at which the database is polled for work, without and with an enabled webhook. */
 const POLL_MS = { idle: 10_000, busy: 1_000 };
 
-/** What often comes together is waited for: writes before a question, and answers before a turn. */
-const GATHER_MS = { writes: 250, answers: 5 };
+/** The waits that gather what comes together: writes before a poll, responses before a turn. */
+const GATHER_MS = { writes: 250, responses: 5 };
 
 /**
  * The longest pause after a message while the process serves requests, which come first.
@@ -44,7 +44,7 @@ const MAX_YIELD_MS = 6;
 /** Turns at once. Each holds room for as many attempts as it may begin. */
 const MAX_TURNS = 4;
 
-/** Webhooks that one question finds. */
+/** Webhooks that one poll finds. */
 const MAX_FOUND = 128;
 
 /** Attempts at once. */
@@ -53,7 +53,7 @@ const ATTEMPTS_AT_ONCE = { process: 64, organization: 16 };
 /** The time limit of a sender's statements. */
 const DATABASE_MS = 10_000;
 
-/** Writes a line of the log. */
+/** Writes a warning to the log. */
 type Log = (level: "warn", fields: Record<string, unknown>) => void;
 
 /** A disabled webhook, as far as the log shows it. */
@@ -124,7 +124,7 @@ export function openSender(
       caller: organizationId ? { organizationId, name: "webhooks" } : undefined,
     });
 
-  /** Asks for work in this time, unless it asks earlier anyway. */
+  /** Polls after this time, unless an earlier poll is due. */
   function pollIn(ms: number): void {
     const at = performance.now() + ms;
     if (state !== "started" || isPolling || pollsAt <= at) return;
@@ -175,7 +175,7 @@ export function openSender(
     try {
       do {
         woken = Promise.withResolvers();
-        // If others leave no room, the next question finds the messages again.
+        // If others leave no room, the next poll finds the messages again.
         const turn = await nextTurn(caller, attempts);
         for (const message of turn?.messages ?? []) {
           running++;
@@ -187,14 +187,14 @@ export function openSender(
           });
         }
         if (running > 0) await woken.promise;
-        await pause(GATHER_MS.answers);
+        await pause(GATHER_MS.responses);
       } while (running + attempts.length > 0);
     } finally {
       runs.delete(caller.name);
     }
   }
 
-  /** Takes a turn of a webhook, after those of others and after requests, if there is something to do. */
+  /** Takes a turn of a webhook once others and requests leave room, if there is something to send or to store. */
   async function nextTurn(
     caller: Caller,
     attempts: Attempt[],

@@ -1,3 +1,5 @@
+import { make } from "./make.js";
+
 /*
  * The fields of a product as a table, made from the OpenAPI document: what a body may
  * have and what a response shows. The fields of nested arrays are folded.
@@ -220,11 +222,4 @@ function withCode(text) {
   return text.split("`").map((part, i) =>
     i % 2 ? make("code", {}, part) : part
   );
-}
-
-/** An element with properties and children. */
-export function make(name, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
 }

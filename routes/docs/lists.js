@@ -1,4 +1,4 @@
-import { make } from "./fields.js";
+import { make } from "./make.js";
 
 /* The ONIX code lists of the fields, folded. Their labels are loaded when they are needed. */
 

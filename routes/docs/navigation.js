@@ -1,4 +1,4 @@
-import { make } from "./fields.js";
+import { make } from "./make.js";
 import { openList } from "./lists.js";
 
 /** A viewport with room for the navigation beside the text. The style sheet has the same width. */

@@ -38,11 +38,10 @@ const fields = showFields(
   document.getElementById("product-fields"),
   description,
 );
+const lists = new Set(fields.map(({ list }) => list).filter(Boolean));
 showLists(
   document.getElementById("code-lists"),
-  [
-    ...new Set(fields.map(({ list }) => list).filter(Boolean)),
-  ].sort((a, b) => a - b),
+  [...lists].sort((a, b) => a - b),
 );
 const operations = operationsIn(description);
 const go = watchAddress(

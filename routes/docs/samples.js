@@ -1,4 +1,4 @@
-import { make } from "./fields.js";
+import { make } from "./make.js";
 
 /* Samples of requests, in curl and in TypeScript. They name variables in place of credentials. */
 

@@ -1,4 +1,4 @@
-import { make } from "./fields.js";
+import { make } from "./make.js";
 import { loadWords } from "./lists.js";
 import { link } from "./navigation.js";
 

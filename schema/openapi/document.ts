@@ -1,4 +1,4 @@
-import { VERSIONS } from "../versions.ts";
+import { API_VERSIONS } from "../api_versions.ts";
 import {
   type Failure,
   failureReferences,
@@ -52,7 +52,7 @@ export function openapiDocument(
     openapi: "3.1.0",
     info: {
       title: "Product Catalogue",
-      version: VERSIONS[0],
+      version: API_VERSIONS[0],
       description: ABOUT,
       contact: { name: "The organization that runs this service" },
       license: { name: "MIT", identifier: "MIT" },

@@ -1,11 +1,11 @@
-import { VERSIONS } from "../versions.ts";
+import { API_VERSIONS } from "../api_versions.ts";
 import type { JsonSchema } from "./json_schema.ts";
 
 /** Headers of requests, by name. */
 export const REQUEST_HEADERS = {
   "Accept-Version": header("The version of the API.", {
-    enum: VERSIONS,
-    default: VERSIONS[0],
+    enum: API_VERSIONS,
+    default: API_VERSIONS[0],
   }),
   "X-Request-Id": header(
     "Your id for this request. The response and the log repeat it. The service replaces an invalid value with a new UUID.",
@@ -35,7 +35,9 @@ export const COMMON_HEADERS = {
   "X-Request-Id": requiredHeader("The id of this request in the log.", {
     pattern: "^[A-Za-z0-9._-]{1,128}$",
   }),
-  "API-Version": requiredHeader("The version of the API.", { enum: VERSIONS }),
+  "API-Version": requiredHeader("The version of the API.", {
+    enum: API_VERSIONS,
+  }),
   "Vary": requiredHeader("The request headers that the response depends on."),
   "Cache-Control": requiredHeader(
     "`private, no-cache`: only the client may cache the response, and it revalidates it each time. `no-store` with a new API key or secret of a webhook.",

@@ -25,7 +25,10 @@ export interface Operation {
   /** The parameters of the query. Without it, the query must be empty. */
   query?: QuerySchema;
   body?: BodyName;
-  /** What is XML: the body, which the handler reads as it arrives, and the response, beside the one in JSON if that has a schema. */
+  /**
+   * What is XML: the body, which the handler reads as it arrives, or the response, beside the
+   * one in JSON if `response` names its schema.
+   */
   xml?: ("body" | "response")[];
   /** The headers of the request and of the successful response, besides those of all. */
   headers?: (RequestHeader | ResponseHeader)[];

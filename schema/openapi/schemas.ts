@@ -69,7 +69,7 @@ const WrittenId = v.object({
   id: described("The id of the product.", Uuid),
 });
 
-/** The results of the operations of a batch. Each status of a success has its own, so that clients can tell them apart. */
+/** A result in a batch. Each status has its own schema, so that clients can tell them apart. */
 const Created = v.object({
   status: described("The product is new.", v.literal(201)),
   data: described(

@@ -75,7 +75,7 @@ Deno.test("GET /docs", TIMED, async ({ step: it }) => {
         if (!found.includes(`/docs${name}`)) found.push(`/docs${name}`);
       }
     }
-    assertEquals(found.length, 11);
+    assertEquals(found.length, 12);
   });
 
   await it("ends with the error codes and their meanings", async () => {

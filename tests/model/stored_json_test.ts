@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { selectBuilt, selectStored } from "../../db/products/documents.ts";
+import { selectBuilt } from "../../db/products/documents.ts";
+import { selectStored } from "../../db/products/get.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";

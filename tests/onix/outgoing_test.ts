@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
-  type Book,
   deletionRecord,
   differences,
 } from "../../schema/onix/mapping/outgoing.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Book } from "../../schema/onix/mapping/outgoing.ts";
+import type { Book } from "../../schema/onix/mapping/codec.ts";
 import { RELEASES } from "../../schema/onix/rules/releases.ts";
 import { openApp } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";

@@ -6,11 +6,12 @@ import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
 import type { Incoming, Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
-import type { Book, Received } from "../../schema/onix/mapping/outgoing.ts";
+import type { Book } from "../../schema/onix/mapping/codec.ts";
+import type { Received } from "../../schema/onix/mapping/outgoing.ts";
 import {
   type LongRecord,
   type Part,
-  readLong,
+  readLongRecord,
   readMessage,
 } from "../../schema/onix/xml/read.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
@@ -26,7 +27,7 @@ export async function read(
 ): Promise<Exclude<Part, LongRecord>[]> {
   const parts: Exclude<Part, LongRecord>[] = [];
   for await (const part of readMessage(bytesOf(chunks), { charset })) {
-    parts.push(part.kind === "long" ? finish(readLong(part)) : part);
+    parts.push(part.kind === "long" ? finish(readLongRecord(part)) : part);
   }
   return parts;
 }

@@ -33,10 +33,10 @@ for (const table of OWN_TABLES) {
     async function free(id: string) {
       if (table === "publishing_programs") {
         await org.delete(`${record.path}/products/${id}`);
-      } else {assertEquals(
-          (await org.delete(`/api/products/${id}`)).status,
-          200,
-        );}
+      } else {
+        const { status } = await org.delete(`/api/products/${id}`);
+        assertEquals(status, 200);
+      }
     }
   });
 

@@ -52,9 +52,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   const askDistributed = asking(app.variant({ database: distributed }));
 
   const full = await fullBody(app, org);
-  const { body: { data } } = await ask("POST", "/api/products", full, {
-    "idempotency-key": "all",
-  });
+  const once = { "idempotency-key": "all" };
+  const { body: { data } } = await ask("POST", "/api/products", full, once);
+  await ask("POST", "/api/products", full, once);
   const path = `/api/products/${data.id}`;
   await askDistributed("POST", "/api/products", { title: "Emma" }, {
     "idempotency-key": "distributed",

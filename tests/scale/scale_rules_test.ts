@@ -125,6 +125,7 @@ const OF_OPERATORS = [
   "migrate.ts",
   "origin.ts",
   "replica.ts",
+  "snapshot.ts",
 ];
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g;

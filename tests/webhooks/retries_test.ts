@@ -142,7 +142,8 @@ embeddedTest("A message that fails", async (scene, { step: it }) => {
     const atOnce = receiver.received.length;
     answered.resolve();
 
-    await scene.arrived(9);
+    await scene.until(webhook, "waiting", 0);
+    await scene.until(webhook, "behind", 0);
     assertEquals(atOnce, 1);
   });
 

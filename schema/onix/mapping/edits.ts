@@ -34,21 +34,21 @@ import { stepsOf } from "./path.ts";
 
 /*
  * What a record changes of a product that was edited here. In: the record last received, the
- * one that comes, and the product. Out: the record without what its sender has left alone.
- * It is one comparison of three values: of a field, of an entry, or of a field of an entry.
+ * new one, and the product. Out: the new record without what its sender has left alone. Each
+ * field, each entry, and each field of an entry is one comparison of three values.
  */
 
 /** A record, without what is not written of its product. */
 export interface Merged {
   incoming: Incoming;
   messages: Message[];
-  /** What the product said otherwise than the last record when that was received. */
+  /** The differences of the product from the last record, when that was received. */
   before: Differences | null;
-  /** The fields that are not written, and say what they said in the last record. */
+  /** The fields that are not written: the sender has left them alone, or an edit is protected. */
   kept: ReadonlySet<string>;
-  /** The fields that stay otherwise here than the record says. */
+  /** The fields whose values here differ from those of the record, and stay. */
   edited: ReadonlySet<string>;
-  /** The ids of what the values of the record stand for, when they are written to the product. */
+  /** The ids of what the values of the record stand for, once they are written to the product. */
   identitiesIn(book: Book): Identities;
 }
 
@@ -60,10 +60,10 @@ export interface Last {
 }
 
 /**
- * Compares the record last received, the one that comes, and the product. What the sender
- * has left alone stays as it is here. What the sender has changed is written; where it was
- * edited here, with `protect` it is not. With `overwrite`, and for a product without a
- * record, what is here counts as what the sender said last: nothing of it is an edit.
+ * Compares the record last received, the new one, and the product. What the sender has left
+ * alone stays as it is here. What the sender has changed is written, unless it was edited
+ * here and `edits` is `protect`. With `overwrite`, and for a product without a record, the
+ * product counts as what the sender said last: it has no edits.
  */
 export function* mergeEdits(
   incoming: Incoming,
@@ -83,7 +83,7 @@ export function* mergeEdits(
     yield;
     const here = field.valueIn(book);
     const before = compared ? compared.values[name] : here;
-    const said = isSaid(name, incoming)
+    const said = saysField(name, incoming)
       ? saidIn(incoming, name, before)
       : before;
     const projectedBefore = field.project(before);
@@ -108,7 +108,7 @@ export function* mergeEdits(
       if (isEdited) edited.add(name);
       continue;
     }
-    const conflict = tell(name, incoming.record, edits, messages);
+    const conflict = conflictTeller(name, incoming.record, edits, messages);
     if (isSame) {
       kept.add(name);
       if (isEdited) edited.add(name);
@@ -135,20 +135,20 @@ export function* mergeEdits(
     edited.add("cover_image_url");
   }
   return {
-    incoming: without(incoming, kept, arrays, book),
+    incoming: withoutKept(incoming, kept, arrays, book),
     messages,
     before: compared?.differences ?? null,
     kept: compared ? kept : NONE,
     edited: compared ? edited : NONE,
     identitiesIn: (book) => ({
       ...identitiesOf(book, values, (name) => !compared || !kept.has(name)),
-      ...compared && ofKept(kept, values, compared),
+      ...compared && identitiesOfKept(kept, values, compared),
     }),
   };
 }
 
-/** The ids of records that the last record has linked, and that this one names as that did. */
-function ofKept(
+/** The ids of the records that kept fields refer to, if the new record names them like the last one. */
+function identitiesOfKept(
   kept: ReadonlySet<string>,
   values: RecordValues,
   last: Last,
@@ -170,7 +170,7 @@ function projectsSame(name: string, a: unknown, b: unknown): boolean {
 const NONE: ReadonlySet<string> = new Set();
 
 /** Whether the record says the field. A partial update says its blocks. */
-function isSaid(name: string, incoming: Incoming): boolean {
+function saysField(name: string, incoming: Incoming): boolean {
   const { block } = MAPPING[name]!;
   return incoming.notification !== "04" ||
     block !== null && incoming.blocks.includes(block);
@@ -184,10 +184,11 @@ function saidIn(incoming: Incoming, name: string, before: unknown): unknown {
     : said;
 }
 
-/** Tells of a value that both have changed. Returns whether the one here stays. */
+/** Warns of a value that was changed by the sender and here. Returns whether the one here stays. */
 type Conflict = (after: unknown, here: unknown) => boolean;
 
-function tell(
+/** Returns the function that adds the conflicts in a field to `messages`. */
+function conflictTeller(
   name: string,
   record: Element,
   edits: Edits,
@@ -195,7 +196,7 @@ function tell(
 ): Conflict {
   return (after, here) => {
     const isKept = edits === "protect";
-    const [theirs, ours] = [shown(after), shown(here)];
+    const [theirs, ours] = [shownText(after), shownText(here)];
     messages.push({
       severity: "warning",
       code: isKept ? "edit_kept" : "edit_overwritten",
@@ -210,7 +211,7 @@ function tell(
 }
 
 /** A value in a message. */
-function shown(value: unknown): string {
+function shownText(value: unknown): string {
   const plain = scalar(value);
   const text = plain === undefined && !(value instanceof Object)
     ? "nothing"
@@ -287,7 +288,7 @@ function inverse(pairs: ReadonlyMap<Entry, Entry>): Map<Entry, Entry> {
   return new Map(Array.from(pairs, ([one, other]) => [other, one]));
 }
 
-/** A new entry: the rows that its element stood for are gone. */
+/** The entry without ids: the rows that its element stood for are gone. */
 function withoutIds<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutIds) as T;
   if (!isObject(value) || JSON.isRawJSON(value)) return value;
@@ -385,7 +386,7 @@ function bodyOfField(field: Field, value: unknown): unknown {
 }
 
 /** The record without the fields that stay as they are here. */
-function without(
+function withoutKept(
   incoming: Incoming,
   kept: ReadonlySet<string>,
   arrays: ReadonlyMap<string, Entry[]>,

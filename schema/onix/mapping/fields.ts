@@ -212,7 +212,7 @@ export interface EntryCodec {
   project(entry: Record<string, unknown>): Record<string, unknown>;
   /** The fields by which entries are told apart. */
   key: readonly string[];
-  /** Whether an entry keeps the rest where one of its fields cannot be read. */
+  /** Whether an entry keeps its other fields if one of them cannot be read. */
   keepsRest?: boolean | undefined;
   /** Whether another field holds what is in a composite. */
   isElsewhere?: (found: Element) => boolean;
@@ -289,7 +289,7 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
 }
 
 /** The values of the fields in a composite. */
-export function readFields(
+function readFields(
   fields: Fields,
   composite: Element,
   reader: RecordReader,
@@ -303,7 +303,7 @@ export function readFields(
 }
 
 /** Writes the fields that have changed. */
-export function writeFields(
+function writeFields(
   fields: Fields,
   composite: Element,
   now: Record<string, unknown>,

@@ -23,7 +23,7 @@ import type { RecordReader } from "./record_reader.ts";
 /*
  * What the elements of a record stand for. In: the values of a record, and the product that
  * they were written to. Out: the ids of rows and records that belong to the values. They are
- * stored beside the record, so that an element is known again when all that it says is other.
+ * stored beside the record, so that an element is recognized after all its values have changed.
  */
 
 /** The ids of what values stand for, by field, nested as the values are. */
@@ -90,7 +90,7 @@ export function identitiesOf(
   );
 }
 
-/** The same of a record from which the product was just created: it has the entries in their order. */
+/** The same for a record from which the product was just created, with the entries in their order. */
 export function identitiesOfNew(book: Book): Identities {
   const values = MAPPED.map(([name, { valueIn }]) => [name, valueIn(book)]);
   return identitiesOf(book, Object.fromEntries(values), () => true);
@@ -199,7 +199,7 @@ export function pairs(
   if (left.size === 0) return found;
   pair((entry) => keyForm(array, entry));
   if (left.size === 0 || before.length !== after.length) return found;
-  // As many as before: what is left over has another key now.
+  // As many as before: the unpaired entries have another key now.
   const others = [...left];
   for (const entry of before) {
     if (found.has(entry)) continue;

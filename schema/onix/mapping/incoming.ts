@@ -24,7 +24,7 @@ import {
   type Person,
 } from "./contributors.ts";
 import { NO_PATHS, type Paths } from "../xml/paths.ts";
-import type { Steps } from "../xml/steps.ts";
+import { ELEMENTS_PER_STEP, type Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
 import {
   type Block,
@@ -37,7 +37,7 @@ import {
   type RecordValues,
 } from "./mapping.ts";
 import { warnOfOther } from "./path.ts";
-import { type Place, RecordReader } from "./record_reader.ts";
+import { type ElementPlace, RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
 /*
@@ -45,14 +45,9 @@ import { validValues } from "./valid_values.ts";
  * what to write of its product, and what to tell its sender.
  */
 
-export type { Place } from "./record_reader.ts";
-
-/** Between how many elements others may have their turn. */
-const ELEMENTS = 256;
-
 /** The types of notification that the service reads (List 1). 88 and 89 are tests: as a dry run. */
 // deno-fmt-ignore
-export const NOTIFICATIONS = ["01", "02", "03", "04", "05", "88", "89"] as const;
+const NOTIFICATIONS = ["01", "02", "03", "04", "05", "88", "89"] as const;
 
 export type Notification = typeof NOTIFICATIONS[number];
 
@@ -77,14 +72,14 @@ export interface Linked {
     role: string;
     contributor: Person;
     /** The element that says a field of the contributor. */
-    placeOf(field: string): Place;
+    placeOf(field: string): ElementPlace;
   }[];
   /** In order, each name once. */
   collections?: {
     name: string;
     part_number: string | null;
     /** The element of the name. */
-    place: Place;
+    place: ElementPlace;
   }[];
 }
 
@@ -109,7 +104,7 @@ export interface Incoming {
   byMarketReference: boolean;
   linked: Linked;
   /** The element that says a field. */
-  placeOf(field: string): Place;
+  placeOf(field: string): ElementPlace;
   blocks: Block[];
   messages: Message[];
   /** How many warnings are left out. */
@@ -133,7 +128,7 @@ export interface Rejected {
   moreMessages: number;
 }
 
-/** What has been said of the defaults of headers: once for all records of a message. */
+/** What has been reported of the defaults of headers: it is said once for all records of a message. */
 const TOLD_OF_HEADERS = new WeakMap<Element, Set<string>>();
 
 /** Reads a record, with the defaults of the message's header. */
@@ -248,7 +243,10 @@ function checkReference(record: Element, reader: RecordReader): void {
   }
 }
 
-/** Warns of what single elements of the record are. `received` is the record without defaults. */
+/**
+ * Warns of single elements: of repeated ones, of those of ONIX 2.1, and of texts that are
+ * read as others. `received` is the record without defaults.
+ */
 function* warnOfElements(
   received: Element,
   record: Element,
@@ -261,7 +259,7 @@ function* warnOfElements(
   function* visit(was: Element, is: Element): Steps<void> {
     const seen = new Map<string, Element>();
     for (const [i, each] of was.children.entries()) {
-      if (++count % ELEMENTS === 0) yield;
+      if (++count % ELEMENTS_PER_STEP === 0) yield;
       const child = is.children[i]!;
       const first = seen.get(each.name);
       if (!first) seen.set(each.name, child);
@@ -424,7 +422,7 @@ function withMore(each: Element, more: Element[]): Element {
     : each;
 }
 
-/** The tree in which some elements are others. What does not change is shared. */
+/** The tree after a change of each element. Parts that do not change are shared. */
 function changedTree(
   each: Element,
   change: (each: Element) => Element,

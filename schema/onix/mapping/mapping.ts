@@ -63,7 +63,7 @@ export interface Mapped extends Codec {
   place: string;
   /** What the product has for it. */
   valueIn(book: Book): unknown;
-  /** Removes what belongs to the record that the product referred to before, but for its name. */
+  /** Removes the elements of the record that the product referred to before, except its name. */
   leave?(composite: Element): void;
 }
 
@@ -88,8 +88,8 @@ export const COLLATERAL_TYPES = [
   "award",
 ] as const;
 
-/** What a record says by names and codes, and the product by references or otherwise. */
-const OTHERWISE: Readonly<Record<string, Mapped>> = {
+/** The fields that a record has by names and codes, and the product by references or in other fields. */
+const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
   product_form: linked(
     "ProductForm",
     ({ product }) => FORM_CODES.get(product.product_form_id as string),
@@ -169,7 +169,7 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
       },
     ),
   ),
-  ...OTHERWISE,
+  ...UNDER_OTHER_NAMES,
 };
 
 /** The fields with their names. */
@@ -177,7 +177,7 @@ export const MAPPED = Object.entries(MAPPING);
 
 /** Whether a record says the field itself. */
 function isSaid(name: string, field: Field): boolean {
-  if (name in OTHERWISE) return false;
+  if (name in UNDER_OTHER_NAMES) return false;
   switch (field.kind) {
     case "column":
       return field.body !== undefined && !field.refers;

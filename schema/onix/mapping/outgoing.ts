@@ -27,8 +27,6 @@ import {
 import { RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
-export type { Book } from "./codec.ts";
-
 /*
  * Records on their way out. In: a product, and the record last received of it. Out: a valid
  * record, which is that one, changed where the product has changed since.
@@ -37,9 +35,9 @@ export type { Book } from "./codec.ts";
 /** The record last received. */
 export interface Received {
   record: Element;
-  /** What the product said otherwise than the record when it was received (`differences`). */
+  /** The fields in which the product differed from the record when it was received. */
   differences: Differences | null;
-  /** What its elements stood for when it was received. Null: it was stored by an earlier release. */
+  /** The ids that its elements stood for when it was received. Null: an earlier release stored it. */
   identities: Identities | null;
 }
 
@@ -72,7 +70,7 @@ export function* writeRecord(
   });
 }
 
-/** Writes into the record what the product says otherwise. */
+/** Writes the fields in which the product differs from the record into the record. */
 function* writeChanges(
   book: Book,
   record: Element,
@@ -93,7 +91,7 @@ function* writeChanges(
           ? differences[name] ?? undefined
           : field.project(values[name]),
       );
-  // Most products are as their records say: what the API would refuse need not be known.
+  // Most products equal their records, so that nothing need be validated.
   const read = yield* readValues(record, reader);
   yield;
   if (!fields.some(isChanged(read))) return;
@@ -116,7 +114,7 @@ function* writeChanges(
   }
 }
 
-/** What the product said, from the elements that the record has for it, with their ids. */
+/** The earlier value of the product, tied to the elements of the record, with their ids. */
 function asThen(then: unknown, values: unknown, reader: RecordReader): unknown {
   if (Array.isArray(then) && Array.isArray(values)) {
     if (then.length !== values.length) return values;
@@ -144,8 +142,9 @@ function blockOf(record: Element, { block }: Mapped): Element {
 }
 
 /**
- * What a product says otherwise than the record it was just written from, such as the name
- * of a contributor that was found by ISNI. To be stored with the record. Null: nothing.
+ * The fields in which a product differs from the record that was just written to it, such as
+ * the name of a contributor that was found by ISNI. They are stored with the record. Null if
+ * there are none.
  */
 export function differences(
   book: Book,
@@ -232,7 +231,7 @@ function proprietary(name: string, value: string): Element {
   ]);
 }
 
-/** Whether the record says something of supply. It may be withheld. */
+/** Whether the record has a supply, which may be withheld. */
 function hasSupply(record: Element): boolean {
   return record.children.some((each) =>
     each.name === "ProductSupply" &&

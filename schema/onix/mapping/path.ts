@@ -139,8 +139,8 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
 }
 
 /**
- * Warns of codes that are none or missing where they decide whether a composite is that of
- * the step. If none is, one of these might have been.
+ * Warns of wrong or missing codes that decide whether a composite is that of the step. If
+ * none was `found`, one of these composites might have been it: the field is unreadable.
  */
 function warnOfCodes(
   parent: Element,
@@ -164,7 +164,7 @@ function warnOfCodes(
   else tell();
 }
 
-/** Says of the child with a code, if there is one, that it has none. */
+/** Warns of a child whose value is no code of its list. */
 export function warnOfCode(
   composite: Element,
   name: string,
@@ -179,7 +179,7 @@ function isLast({ children }: Element, found: Element): boolean {
   return children.findLast(({ name }) => name === found.name) === found;
 }
 
-/** Warns of one more element where a field can have one value. A translation is none. */
+/** Warns of another element where a field can have one value, unless it is a translation. */
 export function warnOfOther(
   each: Element,
   first: Element,
@@ -195,7 +195,7 @@ export function warnOfOther(
 }
 
 /** The date of a composite, as the API has it. */
-export function readDay(
+function readDay(
   composite: Element,
   found: Element,
   reader: RecordReader,
@@ -203,7 +203,7 @@ export function readDay(
   const read = dateIn(composite);
   if (!read) return;
   if ("fault" in read) {
-    // A date of another calendar is right: it is read as none.
+    // A date of another calendar is valid, although no field can hold it.
     if (read.fault === "other_calendar") {
       reader.warn(read.fault, read.message, found);
     } else reader.unreadable(found, read.fault, read.message);
@@ -251,7 +251,7 @@ function setAttribute(
 const WHOLE_NUMBERS = new Set(["n", "n+", "int"]);
 const NUMBERS = new Set([...WHOLE_NUMBERS, "d", "d+", "dec", "percent"]);
 
-/** The value of a data element in the type that a field has. What it cannot be is said. */
+/** The value of a data element in the type of its field. Warns of a value that cannot be read. */
 export function readLeaf(
   found: Element,
   kind: string,
@@ -284,7 +284,7 @@ export function readLeaf(
   return /^\+?\d{1,15}(?:\.0*)?$/.test(number) ? Number(number) : number;
 }
 
-/** Whether a value is a code of the list, if its kind is one. What is none is said. */
+/** Whether a value may be what its kind demands: any text, or a code of its list. Warns of another code. */
 export function isCode(
   code: string,
   found: Element,

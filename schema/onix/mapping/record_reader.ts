@@ -15,11 +15,11 @@ import type { Steps } from "../xml/steps.ts";
  * would accept, and the paths of what no field holds.
  */
 
-/** What is left out may make something else invalid, and that once more. */
+/** The rounds of `keepValid`: what is left out may make something else invalid. */
 const MAX_ROUNDS = 3;
 
-/** Between how many issues others may have their turn. Each looks for its element. */
-const ISSUES = 16;
+/** The number of issues that a step looks at. Each is searched for its element. */
+const ISSUES_PER_STEP = 16;
 
 interface Told {
   severity: Message["severity"];
@@ -31,8 +31,8 @@ interface Told {
   message: string;
 }
 
-/** What else is said of an element: that it lacks a child, or another value than its text. */
-interface Rest {
+/** What else is said of an element: that it lacks a child, or that its text is not shown. */
+interface TellOptions {
   missing?: string | undefined;
   value?: null;
 }
@@ -46,7 +46,7 @@ export type Locate = (
 ) => Element | undefined;
 
 /** Where an element stands, and what it says. */
-export type Place = Pick<Message, "path" | "value">;
+export type ElementPlace = Pick<Message, "path" | "value">;
 
 export class RecordReader {
   readonly #record: Element;
@@ -109,22 +109,24 @@ export class RecordReader {
     element.children.forEach((child) => this.release(child));
   }
 
+  /** Warns of an element. The record is written all the same. */
   warn(
     code: string,
     message: string,
     element: Element,
-    rest?: Rest,
+    options?: TellOptions,
   ): void {
-    this.#tell("warning", code, message, element, rest);
+    this.#tell("warning", code, message, element, options);
   }
 
+  /** Says why the record is rejected. */
   fault(
     code: string,
     message: string,
     element: Element,
-    rest?: Rest,
+    options?: TellOptions,
   ): void {
-    this.#tell("error", code, message, element, rest);
+    this.#tell("error", code, message, element, options);
   }
 
   /** Says that an element cannot be read. The entry that it is in stays in the record. */
@@ -132,10 +134,10 @@ export class RecordReader {
     element: Element,
     code: string,
     message: string,
-    rest?: Rest,
+    options?: TellOptions,
   ): void {
     this.#faults++;
-    this.warn(code, message, element, rest);
+    this.warn(code, message, element, options);
   }
 
   /** Reads something, and says whether all of it could be read. */
@@ -165,7 +167,7 @@ export class RecordReader {
     code: string,
     message: string,
     element: Element,
-    { missing, value }: Rest = {},
+    { missing, value }: TellOptions = {},
   ): void {
     if (this.isSilent) return;
     const codes = this.#toldAt.getOrInsert(element, new Set());
@@ -211,7 +213,7 @@ export class RecordReader {
   }
 
   /** The path of an element, with positions where its name occurs repeatedly, and its text. */
-  placeOf(element: Element): Place {
+  placeOf(element: Element): ElementPlace {
     const wanted = new Set([element]);
     const path = pathsOf(this.#record, wanted, this.#steps).get(element) ??
       `/${this.#record.name}`;
@@ -247,7 +249,7 @@ export class RecordReader {
       issue = issues[0];
       const refused = [];
       for (const [i, issue] of issues.entries()) {
-        if (i % ISSUES === ISSUES - 1) yield;
+        if ((i + 1) % ISSUES_PER_STEP === 0) yield;
         refused.push(this.#refused(issue, value, fields, locate));
       }
       for (const one of refused) {
@@ -400,7 +402,7 @@ export class RecordReader {
   }
 }
 
-/** The codes of what is said of elements that are read nevertheless. */
+/** The codes of warnings about elements that are read nevertheless. */
 const READ = [
   "credentials_removed",
   "escaped_twice",
@@ -439,8 +441,8 @@ interface IssueStep {
 }
 
 /**
- * What is left out: the innermost entry, or only its field if the entry keeps the rest. A
- * part that limits an entry takes the entry with it.
+ * What is left out: the innermost entry, or only its field if the entry keeps its other
+ * fields (`keepsRest`). A part that limits an entry takes the entry with it.
  */
 function leftOut(steps: readonly IssueStep[]): IssueStep {
   const isEntry = ({ key, field }: IssueStep) =>

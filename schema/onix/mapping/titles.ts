@@ -84,7 +84,7 @@ function distinctive(descriptive: Element): Element[] {
     });
 }
 
-/** Says which codes of titles are none. The titles are read nevertheless. */
+/** Warns of wrong codes of titles. The titles are read nevertheless. */
 export function warnOfTitleCodes(parent: Element, reader: RecordReader): void {
   reader.attempt(() => {
     for (const detail of childrenOf(parent, "TitleDetail")) {
@@ -156,6 +156,7 @@ export function claimTitle(
   for (const code of codes) if (code) reader.claim(code);
 }
 
+/** Writes a title as `TitleText`, in place of its parts. */
 export function writeTitle(titleElement: Element, text: string): void {
   const old = titleElement.children.filter(({ name }) => TITLE.includes(name));
   const whole = old.find(({ name }) => name === "TitleText");

@@ -19,9 +19,9 @@ import type { RecordReader } from "./record_reader.ts";
 import type { Steps } from "../xml/steps.ts";
 
 /*
- * The values of a record that a product can have. In: what was read of it. Out: the values by field, in
- * the form in which the schemas of bodies return them. What those refuse stays in the
- * record alone, with a warning.
+ * The values of a record that a product can have. In: what was read of it. Out: the values by
+ * field, in the form in which the schemas of bodies return them. What those refuse stays in
+ * the record alone, with a warning.
  */
 
 /** The fields with which a record is rejected if they are wrong, with what then stands for them. */
@@ -77,7 +77,7 @@ const IN_BODY = Object.keys(MAPPING).filter((name) => {
     : array?.kind === "values" || array?.kind === "list";
 });
 
-/** The values of those that were read which a product can have, with warnings for the others. Changes what was read. */
+/** Keeps of the values that were read those that a product can have, and warns of the others. Changes `read`. */
 export function* validValues(
   read: RecordValues,
   reader: RecordReader,

@@ -58,14 +58,13 @@ function summaries({ records, rejected, outcomes }: Report): Element[] {
     "02": warned,
     "03": rejected,
   };
-  return Object.entries(counts).filter(([, count]) => count > 0).map((
-    [status, count],
-  ) =>
-    element("RecordStatusSummary", [
-      element("RecordStatus", status),
-      element("NumberOfRecords", String(count)),
-    ])
-  );
+  return Object.entries(counts).filter(([, count]) => count > 0)
+    .map(([status, count]) =>
+      element("RecordStatusSummary", [
+        element("RecordStatus", status),
+        element("NumberOfRecords", String(count)),
+      ])
+    );
 }
 
 interface NamedOutcome extends Outcome {

@@ -20,7 +20,7 @@ const LEAP_DAY =
 const TIME = "(?:[01]\\d|2[0-3])[0-5]\\d(?:[0-5]\\d)?";
 const ZONE = "(?:Z|[+-](?:0\\d|1[0-2])(?:00|15|30|45))";
 
-/** The parts of a URI (RFC 3986, 3), of which validators know these: a relative one has no colon before a slash. */
+/** The parts of a URI (RFC 3986, 3). A relative one has no colon before a slash. */
 const SCHEME = "(?:[A-Za-z][A-Za-z\\d+.-]*:|(?=[^:]*(?:[/?#]|$)))";
 const AUTHORITY =
   "(?:\\/\\/(?:(?:[^\\s/?#@%]|%[\\dA-Fa-f]{2})*@)?(?:\\[[\\dA-Fa-f:.]+\\]|(?:[^\\s/?#@:[\\]%]|%[\\dA-Fa-f]{2})*)(?::\\d+)?(?=[/?#]|$)|(?!\\/\\/))";

@@ -48,8 +48,8 @@ interface OpenTag {
   children: number;
 }
 
-/** Between how many tags and texts others may have their turn. */
-const TOKENS = 256;
+/** The number of tags and texts that a step looks at. */
+const TOKENS_PER_STEP = 256;
 
 /** Whether the markup is well-formed XHTML of this part. Yields between its steps. */
 export function* isValidXhtml(markup: string): Generator<void, boolean> {
@@ -58,7 +58,7 @@ export function* isValidXhtml(markup: string): Generator<void, boolean> {
   for (
     const [token, end, name, attributes = "", empty] of markup.matchAll(TAG)
   ) {
-    if (++tokens % TOKENS === 0) yield;
+    if (++tokens % TOKENS_PER_STEP === 0) yield;
     const parent = open.at(-1)!;
     if (name === undefined) {
       if (WITHOUT_TEXT.includes(parent.name) && /\S/.test(token)) return false;

@@ -20,6 +20,7 @@ export function dateIn(composite: Element): ReadDate | undefined {
 /** The dates that stand in no composite of their own. */
 const BARE_DATES = ["StartDate", "EndDate"];
 
+/** Whether the element is a date that stands in no composite of its own. */
 export function isBareDate(name: string): boolean {
   return BARE_DATES.includes(name);
 }

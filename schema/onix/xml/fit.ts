@@ -72,14 +72,17 @@ function matchOnce(
 interface Fitting {
   readonly given: ReadonlyMap<string, readonly Element[]>;
   readonly make: Make;
-  /** How many of each name have their place, and how many in all. */
+  /** The number of placed children, by name and in all. */
   taken: Map<string, number>;
   count: number;
-  /** These, in the order of the model: their name, and from where to where in `given`. Or what is made up. */
+  /** The placed children in the order of the model, as ranges of `given`, and the elements that were made. */
   ordered: ([name: string, from: number, to: number] | Element)[];
 }
 
-/** As many children as possible in the order of the model, with what it demands. Undefined if that cannot be had. */
+/**
+ * As many children as possible in the order of the model, with the elements that it demands.
+ * Undefined if one of these can neither be found nor made.
+ */
 export function fitAll(
   model: Particle,
   children: readonly Element[],
@@ -102,7 +105,7 @@ function elementsOf({ ordered, given }: Fitting): Element[] {
   );
 }
 
-/** Puts as many children as possible where the particle wants them. Returns whether it has all that it needs. */
+/** Places as many children as the particle takes. Returns whether it has all that it needs. */
 function fit(particle: Particle, fitting: Fitting): boolean {
   const { min, max } = particle;
   if (particle.kind === "element") {
@@ -130,7 +133,7 @@ function fit(particle: Particle, fitting: Fitting): boolean {
   return true;
 }
 
-/** How many children with this name have no place. */
+/** The number of children with this name that have no place yet. */
 function left(name: string, { given, taken }: Fitting): number {
   return (given.get(name)?.length ?? 0) - (taken.get(name) ?? 0);
 }
@@ -146,7 +149,7 @@ function fitOnce(
   for (const particle of of) {
     const tried = copyOfFitting(fitting);
     if (!fit(particle, tried)) continue;
-    if (!best || worth(tried) > worth(best)) best = tried;
+    if (!best || scoreOf(tried) > scoreOf(best)) best = tried;
   }
   if (best) Object.assign(fitting, best);
   return best !== undefined;
@@ -157,8 +160,8 @@ function copyOfFitting(fitting: Fitting): Fitting {
   return { ...fitting, taken: new Map(taken), ordered: [...ordered] };
 }
 
-/** How much of what is given is in its place. What is made up counts against it. */
-function worth({ ordered, count }: Fitting): number {
+/** The number of placed children. Each element that was made counts against two of them. */
+function scoreOf({ ordered, count }: Fitting): number {
   const made = ordered.filter((one) => !Array.isArray(one)).length;
   return count - 2 * made;
 }

@@ -24,7 +24,7 @@ import { dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
 import { fitAll, matches } from "./fit.ts";
 import { type Paths, PathSet } from "./paths.ts";
 import type { Release } from "../rules/releases.ts";
-import type { Steps } from "./steps.ts";
+import { ELEMENTS_PER_STEP, type Steps } from "./steps.ts";
 import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
 
 /*
@@ -32,9 +32,6 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
  * order, white space, empty elements, what the schema demands. What cannot be mended is
  * left out, and its path reported.
  */
-
-/** Between how many elements others may have their turn. */
-const CHILDREN = 256;
 
 /** A valid record, and the paths without positions of what it lacks. */
 export interface Mended {
@@ -117,7 +114,7 @@ function mendData(
   return { name: given.name, attributes: own, children: [], text };
 }
 
-/** A text with XHTML. What texts may not contain as elements becomes plain text, which is escaped when it is written. */
+/** A text with XHTML. Other markup becomes plain text, which is escaped when it is written. */
 function* mendMarkup(
   given: Element,
   path: string,
@@ -177,7 +174,7 @@ function* mendComposite(
   const children: Element[] = [];
   let lost: Element | undefined;
   for (const each of converted(given, release)) {
-    if (++mender.count % CHILDREN === 0) yield;
+    if (++mender.count % ELEMENTS_PER_STEP === 0) yield;
     if (each.isWithheld) {
       yield* notSent.addLeaves([each], path);
       continue;
@@ -353,7 +350,7 @@ function mayRepeat(
   return false;
 }
 
-/** Leaves out what repeats an earlier element: as little of it as makes the rest unique. */
+/** The children without what repeats an earlier one: a language, a number, or the whole element. */
 function* withoutDuplicates(
   children: Element[],
   { path, fields }: Unique,
@@ -366,7 +363,7 @@ function* withoutDuplicates(
   const seen = new Set<string>();
   const left = new Set<Element>();
   for (const [i, each] of children.entries()) {
-    if (i % CHILDREN === CHILDREN - 1) yield;
+    if ((i + 1) % ELEMENTS_PER_STEP === 0) yield;
     if (!names.includes(each.name)) continue;
     const targets = inner
       ? each.children.filter(({ name }) => inner.includes(name))

@@ -1,11 +1,8 @@
 import { type Element, valueOf } from "./element.ts";
 import { dataElement } from "../rules/facts.ts";
-import type { Steps } from "./steps.ts";
+import { ELEMENTS_PER_STEP, type Steps } from "./steps.ts";
 
-/** Between how many elements others may have their turn. */
-const ELEMENTS = 256;
-
-/** The most paths that are told of a record, or of a message. */
+/** The maximum number of paths that are reported of a record, or of a message. */
 export const MAX_PATHS = 1_000;
 
 /** Paths without positions, and how many more there are. */
@@ -16,7 +13,7 @@ export interface Paths {
 
 export const NO_PATHS: Paths = { paths: [], more: 0 };
 
-/** Collects paths. Those that are too many are counted, and not built: a path may be long. */
+/** Collects paths. Beyond `MAX_PATHS` they are only counted: a path may be long. */
 export class PathSet implements Paths {
   readonly #paths = new Set<string>();
   #more = 0;
@@ -46,7 +43,7 @@ export class PathSet implements Paths {
   ): Steps<void> {
     const groups = new Map<string, { isTold: boolean; children: Element[] }>();
     for (const [i, element] of elements.entries()) {
-      if (i % ELEMENTS === ELEMENTS - 1) yield;
+      if ((i + 1) % ELEMENTS_PER_STEP === 0) yield;
       if (used.has(element)) continue;
       const group = groups.getOrInsertComputed(
         element.name,
@@ -57,7 +54,7 @@ export class PathSet implements Paths {
     }
     let count = 0;
     for (const [name, { isTold, children }] of groups) {
-      if (++count % ELEMENTS === 0) yield;
+      if (++count % ELEMENTS_PER_STEP === 0) yield;
       const path = `${at}/${name}`;
       if (isTold) this.add(path);
       if (children.length > 0) {

@@ -13,7 +13,7 @@ import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
 import { type LineAndColumn, XmlError } from "./xml_error.ts";
 
 /** The largest record, and the largest header, in characters of XML. */
-export const MAX_RECORD = 4 * 1024 * 1024;
+const MAX_RECORD = 4 * 1024 * 1024;
 
 /** Of a longer record the text is held, not the tree, which takes up to ten times as much. */
 const LONG = 256 * 1024;
@@ -53,7 +53,7 @@ export interface ProductPart {
   length: number;
 }
 
-/** A record that takes much memory once it is read: `readLong` does that. */
+/** A record that takes much memory once `readLongRecord` has read it. */
 export interface LongRecord {
   kind: "long";
   /** Its text in pieces. */
@@ -91,7 +91,7 @@ export async function* readMessage(
   const reader = new Reader("message");
   try {
     for await (const text of decode(bytes, charset, () => reader.place)) {
-      for (const piece of piecesOf(text)) {
+      for (const piece of slicesOf(text)) {
         reader.write(piece);
         yield* reader.take();
         await pace?.();
@@ -106,13 +106,13 @@ export async function* readMessage(
 
 /** Reads the text of one record. */
 export function* readProduct(text: string): Steps<Element> {
-  const part = yield* readPieces(piecesOf(text));
+  const part = yield* readPieces(slicesOf(text));
   if (part?.kind !== "product") throw new TypeError("The text is no record");
   return part.product;
 }
 
 /** Reads a long record of a message. */
-export function* readLong(
+export function* readLongRecord(
   { pieces, line }: LongRecord,
 ): Steps<ProductPart | Unreadable> {
   const part = yield* readPieces(pieces);
@@ -134,7 +134,7 @@ function* readPieces(
   return part as ProductPart | Unreadable;
 }
 
-function* piecesOf(text: string): Generator<string> {
+function* slicesOf(text: string): Generator<string> {
   for (let i = 0; i < text.length; i += PARSED_AT_ONCE) {
     yield text.slice(i, i + PARSED_AT_ONCE);
   }

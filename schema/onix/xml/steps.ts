@@ -6,8 +6,11 @@
 /** Work that yields after each step, and returns its result. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Steps that take less time need no turn of others after them, in milliseconds. */
-const SHORT_MS = 1;
+/** The number of elements, at most, that a step looks at. */
+export const ELEMENTS_PER_STEP = 256;
+
+/** Other requests get a turn after steps that take this time or longer together. */
+const PACE_MS = 1;
 
 /** Does all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
@@ -17,7 +20,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does the steps, and awaits `pace` after the first one and then after a millisecond or more. */
+/** Does the steps. Awaits `pace` after the first one, and then whenever `PACE_MS` have passed. */
 export async function inTurns<T>(
   steps: Steps<T>,
   pace: () => Promise<void>,
@@ -25,7 +28,7 @@ export async function inTurns<T>(
   for (let start = -Infinity;;) {
     const { done, value } = steps.next();
     if (done) return value;
-    if (performance.now() < start + SHORT_MS) continue;
+    if (performance.now() < start + PACE_MS) continue;
     await pace();
     start = performance.now();
   }

@@ -29,7 +29,7 @@ import {
   valueOf,
 } from "./element.ts";
 import { fitAll, matches } from "./fit.ts";
-import type { Steps } from "./steps.ts";
+import { ELEMENTS_PER_STEP, type Steps } from "./steps.ts";
 
 /*
  * Never more than the sender said. In: a record. Out: the same record, in which every
@@ -37,10 +37,7 @@ import type { Steps } from "./steps.ts";
  * stored. What is withheld depends on the record alone, so that reading and sending agree.
  */
 
-/** Between how many elements others may have their turn. */
-const ELEMENTS = 256;
-
-/** Tells what cannot be read, or of `missing` that the element lacks it. */
+/** Reports what cannot be read, or that an element lacks the child `missing`. */
 type Tell = (
   element: Element,
   code: string,
@@ -93,7 +90,7 @@ function* lostIn(parent: Element, teller: Teller): Steps<Element[]> {
   const lost: Element[] = [];
   const firsts = new Map<string, Element>();
   for (const each of parent.children) {
-    if (++teller.count % ELEMENTS === 0) yield;
+    if (++teller.count % ELEMENTS_PER_STEP === 0) yield;
     const { name, children } = each;
     if (limits(name, parent.name)) {
       const period = PERIODS[name];
@@ -178,7 +175,7 @@ function* isLost(
     count: 0,
   };
   for (const each of children) {
-    if (++teller.count % ELEMENTS === 0) yield;
+    if (++teller.count % ELEMENTS_PER_STEP === 0) yield;
     const isAdded = adds(each.name, name);
     if (yield* isLost(each, element, isAdded ? ofOthers : teller)) {
       isPartLost ||= !isAdded;
@@ -201,7 +198,10 @@ function isLimiting(
     validValue(kind, code) === undefined || limiting.includes(code);
 }
 
-/** Whether the parts of a composite are no whole one in any release. `others` is what was told of those that add. */
+/**
+ * Whether the parts of a composite match no content model in any release. `others` is what
+ * was told of the elements that only add to it.
+ */
 function isUnfit(
   element: Element,
   parent: Element,

@@ -52,7 +52,7 @@ export function escapeText(text: string): string {
 }
 
 /** The text as an attribute's value. */
-export function escapeAttribute(text: string): string {
+function escapeAttribute(text: string): string {
   return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character]!);
 }
 

@@ -31,15 +31,15 @@ import { writeProducts } from "./write.ts";
 /** A product to create, change or delete. */
 export interface Write extends Change {
   isDeleted?: boolean;
-  /** For a product that an upsert creates, what no other product may have. */
+  /** For a product that an upsert creates: the key that no other product may have. */
   key?: ProductKey<Match>;
 }
 
-/** What has become of products that were written together. */
+/** The outcome of writes that were made together. */
 export interface Written<W extends Write> {
-  /** What is written. */
+  /** The writes that were made. */
   done: W[];
-  /** What is at fault, with its error. Nothing of it is written. */
+  /** The writes at fault, which were not made, with their errors. */
   faults: Map<W, ApiError>;
   /** The size of the JSON of each changed product in bytes, by id. */
   sizes: Map<string, number>;
@@ -74,11 +74,10 @@ const SAVEPOINT = sql`savepoint writes`;
 const ROLLBACK_WRITES = sql`rollback to savepoint writes`;
 
 /**
- * Writes all together, each product once. `beside` stores what belongs to them. If some are
- * at fault, these get their errors, and the others are written together. A fault that the
- * bodies and the stored rows do not explain is searched by halves. Throws
- * `ChangedMeanwhile`, after which the pool retries the transaction, and the failures of
- * the database.
+ * Writes all together, each product once. `beside` stores what belongs to them. Writes at
+ * fault get their errors, and the others are written together. A fault that the bodies and the
+ * stored rows do not explain is found by halving the writes. Throws `ChangedMeanwhile`, after
+ * which the pool retries the transaction, and the failures of the database.
  */
 export async function writeTogether<W extends Write>(
   tx: Transaction,
@@ -90,7 +89,8 @@ export async function writeTogether<W extends Write>(
   const parts: (readonly W[])[] = [writes];
   for (let part; (part = parts.shift());) {
     if (part.length === 0) continue;
-    const { changes, deletions } = split(part);
+    const changes = part.filter(({ isDeleted }) => !isDeleted);
+    const deletions = part.filter(({ isDeleted }) => isDeleted);
     try {
       const replies = await tx.send(
         SAVEPOINT,
@@ -133,21 +133,13 @@ export async function writeTogether<W extends Write>(
   return result;
 }
 
-function split<W extends Write>(writes: readonly W[]) {
-  return {
-    changes: writes.filter(({ isDeleted }) => !isDeleted),
-    deletions: writes.filter(({ isDeleted }) => isDeleted),
-  };
-}
-
 /** Violates `rows_found` if SQL has inserted a product with the key of one that an upsert creates. */
 function assertNew(writes: readonly Write[]): Statement[] {
   const keys = writes.flatMap(({ key }) => key ?? []);
   if (keys.length === 0) return [];
   const others = sql`
-    from products p where p.organization_id = ${organization} and ${
-    hasKey(keys)
-  }
+    from products p
+    where p.organization_id = ${organization} and ${hasKey(keys)}
   `;
   return [unprepared(sql`select where ${assertCount(others, 0)}`)];
 }

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { Turns } from "../../db/connections/turns.ts";
+import { RoundRobin } from "../../db/connections/round_robin.ts";
 
-Deno.test("Turns keep their order when entries move and end", () => {
-  const turns = new Turns<number>();
+Deno.test("RoundRobin keeps its order when entries move and end", () => {
+  const turns = new RoundRobin<number>();
   ["a", "b", "c", "d"].forEach((key, value) => turns.add(key, value));
 
   turns.moveToEnd("a");

@@ -30,7 +30,7 @@ export const searchedColumns = names(...COLUMNS);
 /** Inserts what searches compare of the products `v`. */
 export const insertSearched = sql`
   insert into product_search as s (${searchedColumns})
-  select ${names(...of("v", COLUMNS))}
+  select ${qualified("v", COLUMNS)}
   from searched_products v
 `;
 
@@ -55,19 +55,19 @@ export function writeSearch(changes: readonly Change[]): Statement[] {
   return ids.length > 0 ? [indexSearch(isOneOf(ids))] : [];
 }
 
-/** Writes what searches compare of products with these ids. Equal rows stay: their indexes are expensive to write. */
+/** Writes what searches compare of these products. Equal rows stay: their indexes are expensive. */
 export function indexSearch(areIds: Statement): Statement {
+  const updates = COMPARED.map((name) => `${name} = excluded.${name}`);
   return sql`
     ${insertSearched}
     where v.organization_id = ${organization} and v.product_id ${areIds}
-    on conflict (organization_id, product_id) do update set ${
-    names(...COMPARED.map((name) => `${name} = excluded.${name}`))
-  }
-    where (${names(...of("s", COMPARED))})
-      is distinct from (${names(...of("excluded", COMPARED))})
+    on conflict (organization_id, product_id) do update set ${names(...updates)}
+    where (${qualified("s", COMPARED)})
+      is distinct from (${qualified("excluded", COMPARED)})
   `;
 }
 
-function of(alias: string, columns: readonly string[]): string[] {
-  return columns.map((column) => `${alias}.${column}`);
+/** The columns of the row with this alias. */
+function qualified(alias: string, columns: readonly string[]): Statement {
+  return names(...columns.map((column) => `${alias}.${column}`));
 }
