@@ -128,7 +128,8 @@ export async function openScene(
       );
       return body.data;
     },
-    arrived: (count) => eventually(count, () => receiver.received.length),
+    arrived: (count) =>
+      eventually(count, () => Math.min(count, receiver.received.length)),
     until: (webhook, field, value) =>
       eventually(value, async () => (await scene.state(webhook))[field]),
     async [Symbol.asyncDispose]() {
