@@ -120,7 +120,7 @@ async function storedResult(database: Queries, request: KeyedRequest) {
       sql<Stored & LongText>`
       select
         k.record_id as id,
-        ${upTo(allowed, raw("k.answer"), "response", ANSWER_BYTES)},
+        ${upTo(allowed, raw("k.answer"), "response")},
         k.operation = ${operation} and k.request_hash = decode(${hash}, 'hex') as is_same
       from idempotency_keys k
       where k.organization_id = ${organization} and k.key = ${key} and ${isValid}
@@ -139,8 +139,6 @@ async function storedResult(database: Queries, request: KeyedRequest) {
     "This Idempotency-Key was used for another request: use a new key",
   );
 }
-
-const ANSWER_BYTES = raw("octet_length(k.answer)");
 
 /** Stores the result, and deletes up to ten expired keys. */
 function storeResult(

@@ -18,7 +18,7 @@ export function upTo(
   allowed: number | Statement,
   text: Statement,
   name: string,
-  bytes: Statement,
+  bytes = sql`octet_length(${text})`,
 ): Statement {
   return sql`
     case when ${bytes} <= ${allowed}::int then ${text} end as ${raw(name)},

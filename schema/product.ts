@@ -231,7 +231,7 @@ const COLLATERAL = {
 const TERRITORY = {
   countries_included: about("The countries that belong to it.", codesOf(91)),
   countries_excluded: about("The countries that are taken out of the included regions.", codesOf(91)),
-  regions_included: about("The regions that belong to it, such as `WORLD`. ONIX 3 has no `ROW`: messages leave out what has it.", codesOf(49)),
+  regions_included: about("The regions that belong to it, such as `WORLD`. ONIX 3 has no `ROW`: messages leave out an entry that has it.", codesOf(49)),
   regions_excluded: about("The regions that are taken out of the included countries or regions.", codesOf(49)),
 };
 
@@ -647,7 +647,7 @@ export const ARRAYS = {
   }, { type: "SupportingResource" }), "SupportingResource"),
 
   product_territories: about("The markets of the product, with its availability, suppliers and prices there.", rows("product_territories", {
-    market_reference: about("A name for the markets, unique in the product: a partial ONIX update replaces all that have the name.", words),
+    market_reference: about("A name for the markets, unique in the product: a partial ONIX update replaces all markets with this name.", words),
     exclusivity: about("Whether the product is sold in these markets exclusively.",
       column(Exclusivity, Exclusivity, { fallback: "unknown" }), null),
     markets: about("The markets that share the supply below.", rows("territory_markets", {

@@ -1,7 +1,7 @@
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
 import {
+  isAnyOf,
   isOneOfTexts,
-  json,
   organization,
   sql,
   type Statement,
@@ -113,7 +113,7 @@ function mayBeOf(items: readonly Item[]): Statement {
   const isbns = items.flatMap(({ incoming }) => isbnNumber(incoming) ?? []);
   const shortIsbns = isbns.flatMap((isbn) => isbn10Of(isbn) ?? []);
   return sql`(
-    p.id = any(array(select jsonb_array_elements_text(${json(ids)}))::uuid[])
+    p.id ${isAnyOf(ids)}
     or p.id = any(array(
       select b.product_id
       from onix_records b

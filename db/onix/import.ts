@@ -21,10 +21,10 @@ import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 import { fault, type PlanOptions } from "./plan.ts";
 
-/** The limit of records in a group, which is written in one transaction. */
+/** The maximum number of records in a group, which is written in one transaction. */
 const MAX_RECORDS = 100;
 
-/** The limit of characters in a group. */
+/** The maximum number of characters in a group. */
 const MAX_GROUP_LENGTH = 1_000_000;
 
 /** A group of a message that arrives slowly is written after this time. */
@@ -144,7 +144,7 @@ interface ImportedGroup extends Beside {
 class Isbns {
   readonly #references = new Map<string, string>();
 
-  /** Adds the ISBN of a record. Returns the reference of an earlier record, if another has the ISBN. */
+  /** Adds the ISBN of a record. Returns the other reference under which an earlier record has it. */
   add({ incoming }: Item): string | undefined {
     const isbn = isbnNumber(incoming);
     if (isbn === null || incoming.notification === "05") return;

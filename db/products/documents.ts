@@ -68,7 +68,7 @@ function sizeOf(document: "d" | "b"): Statement {
   );
 }
 
-const shortBytes = raw(String(SHORT_BYTES));
+export const shortBytes = raw(String(SHORT_BYTES));
 
 /** The full product, from document `d`, or null if it is long. */
 const shortProduct = sql`

@@ -2,19 +2,14 @@ import { ApiError, unavailable } from "../../schema/errors.ts";
 import type { ArrayName } from "../../schema/product.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import {
-  type LongText,
-  MAX_BYTES,
-  readLong,
-  SHORT_BYTES,
-  upTo,
-} from "../long_text.ts";
+import { type LongText, MAX_BYTES, readLong, upTo } from "../long_text.ts";
 import {
   fullProduct,
   MAX_PRODUCT_BYTES,
   maxBytes,
   productNotFound,
   selectBuilt,
+  shortBytes,
   sizeOfDocument,
   storeProducts,
   tagOfProduct,
@@ -65,7 +60,7 @@ function textUpTo(allowed: number | Statement): Statement {
 }
 
 /** The same for each size, composed once: most requests read a short product. */
-const shortText = textUpTo(raw(String(SHORT_BYTES)));
+const shortText = textUpTo(shortBytes);
 const anyText = textUpTo(raw(String(MAX_BYTES)));
 
 /**
@@ -84,7 +79,7 @@ export async function getProductArray(
     "lookUp",
     (allowed) =>
       sql<{ text: string | null; etag: string } & LongText>`
-      select ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)}, x.etag
+      select ${upTo(allowed, raw("x.text"), "text")}, x.etag
       from (select x.etag, ${cut} as text from (${source}) x offset 0) x
     `,
   );
@@ -92,8 +87,6 @@ export async function getProductArray(
   const { text, etag } = stored;
   return text === null ? await readBuilt(database, id, cut) : { text, etag };
 }
-
-const TEXT_BYTES = raw("octet_length(x.text)");
 
 /**
  * Builds a product that has no valid document, and stores it in the background. Returns
@@ -111,7 +104,7 @@ async function readBuilt(
   const built = await readLong(database, "lookUp", (allowed) =>
     sql<Built>`
       select
-        ${upTo(allowed, raw("x.text"), "text", TEXT_BYTES)},
+        ${upTo(allowed, raw("x.text"), "text")},
         ${tagOfProduct} as etag, x.is_storable, octet_length(x.product) as bytes
       from (
         select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text

@@ -301,7 +301,10 @@ function selected(
       ? [{ from: raw("products p"), alias: raw("p"), id: raw("p.id") }]
       : [],
   ];
-  const [first, ...others] = tables as [typeof tables[number]];
+  const [first, ...others] = tables as [
+    typeof tables[number],
+    ...typeof tables,
+  ];
   const joins = others.map(({ from, alias, id }) =>
     sql`
     join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${first.id}`

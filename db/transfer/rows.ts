@@ -45,14 +45,13 @@ export function clearRecords(
   lines: string,
 ): Statement[] {
   const { table, rows } = format;
-  const isOfRecords = isAnyOf(ids);
-  const remove = (table: string, link: string) =>
-    sql`
+  const remove = (table: string, link: string) => {
+    const column = raw(`x.${link}`);
+    return sql`
       delete from ${raw(table)} x
-      where x.organization_id = ${organization} and x.${
-      raw(link)
-    } ${isOfRecords}
+      where x.organization_id = ${organization} and ${column} ${isAnyOf(ids)}
     `;
+  };
   return [
     ...table === "products"
       ? [

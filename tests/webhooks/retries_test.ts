@@ -188,13 +188,18 @@ embeddedTest("A receiver that is down", async (scene, { step: it }) => {
       })),
     });
 
-  await it("gets no more after five failures", async () => {
+  /** Creates products whose messages fail, and waits until the webhook rests. */
+  async function failUntilRest(count: number): Promise<void> {
     receiver.answer(failing());
-    await create(titles(100));
+    await create(titles(count));
     await eventually(
       true,
       async () => (await scene.state(webhook)).resumes_at !== null,
     );
+  }
+
+  await it("gets no more after five failures", async () => {
+    await failUntilRest(100);
     // Eight were sent before the first of them failed.
     assert(receiver.received.length >= 5 && receiver.received.length <= 13);
     const { behind, waiting } = await scene.state(webhook);
@@ -234,12 +239,7 @@ embeddedTest("A receiver that is down", async (scene, { step: it }) => {
   });
 
   await it("gets all at once after a successful test", async () => {
-    receiver.answer(failing());
-    await create(titles(20));
-    await eventually(
-      true,
-      async () => (await scene.state(webhook)).resumes_at !== null,
-    );
+    await failUntilRest(20);
     receiver.answer(OK);
     receiver.received.length = 0;
     await ask("POST", `${webhook.path}/test`);
@@ -261,12 +261,7 @@ embeddedTest("A receiver that is down", async (scene, { step: it }) => {
   });
 
   await it("rests no longer at a new URL", async () => {
-    receiver.answer(failing());
-    await create(titles(20));
-    await eventually(
-      true,
-      async () => (await scene.state(webhook)).resumes_at !== null,
-    );
+    await failUntilRest(20);
     receiver.answer(OK);
 
     const url = `${receiver.url}&new`;
@@ -380,7 +375,7 @@ embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
   });
   /** What the listener and the log were told last. */
   async function told(count: number) {
-    await eventually(count, () => Math.min(count, other.received.length));
+    await other.arrived(count);
     const { type, message: { data } } = other.received.at(-1)!;
     const line = app.logged.findLast(({ message }) =>
       message === "A webhook is disabled"

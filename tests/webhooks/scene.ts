@@ -35,8 +35,8 @@ export interface Scene extends AsyncDisposable {
   /** A webhook as it is. */
   state(webhook: Place): Promise<Data>;
   deliveries(webhook: Place, status?: string): Promise<Data[]>;
-  /** Waits until the receiver has got this number of messages. */
-  arrived(count: number): Promise<void>;
+  /** As `arrived` of the receiver. */
+  arrived: Receiver["arrived"];
   /** Waits until the field of a webhook has this value. */
   until(webhook: Place, field: string, value: unknown): Promise<void>;
 }
@@ -128,8 +128,7 @@ export async function openScene(
       );
       return body.data;
     },
-    arrived: (count) =>
-      eventually(count, () => Math.min(count, receiver.received.length)),
+    arrived: receiver.arrived,
     until: (webhook, field, value) =>
       eventually(value, async () => (await scene.state(webhook))[field]),
     async [Symbol.asyncDispose]() {

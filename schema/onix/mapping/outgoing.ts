@@ -91,7 +91,7 @@ function* writeChanges(
           ? differences[name] ?? undefined
           : field.project(values[name]),
       );
-  // Most products equal their records, so that nothing need be validated.
+  // Most products equal their records, so nothing needs validation.
   const read = yield* readValues(record, reader);
   yield;
   if (!fields.some(isChanged(read))) return;

@@ -18,7 +18,7 @@ import type { Steps } from "../xml/steps.ts";
 /** The rounds of `keepValid`: what is left out may make something else invalid. */
 const MAX_ROUNDS = 3;
 
-/** The number of issues that a step looks at. Each is searched for its element. */
+/** The number of issues that a step handles. Each takes a search for its element. */
 const ISSUES_PER_STEP = 16;
 
 interface Told {

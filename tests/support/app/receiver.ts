@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
+import { eventually } from "./eventually.ts";
 
 /** A request that a receiver got. */
 export interface Received {
@@ -20,6 +21,8 @@ export interface Receiver extends AsyncDisposable {
   received: Received[];
   /** Answers the next requests. The default is 204. */
   answer(respond: (received: Received) => Response | Promise<Response>): void;
+  /** Waits until this number of messages has arrived, or more. */
+  arrived(count: number): Promise<void>;
 }
 
 export function openReceiver(): Receiver {
@@ -52,6 +55,8 @@ export function openReceiver(): Receiver {
     answer(change) {
       respond = change;
     },
+    arrived: (count) =>
+      eventually(count, () => Math.min(count, received.length)),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await server.finished.catch(() => {});
