@@ -78,9 +78,12 @@ it("find books by names at once, when they change", async ({ org, app, sql }) =>
   await sql`update product_contributors set contributor_id = ${tides} where organization_id = ${org.id}`;
   await finds("curic", false);
   await finds("tides");
-  await org.put(path, { contributors: [], publisher_id: null });
+  await org.put(path, { contributors: [] });
   await finds("tides", false);
+  await org.put(path, { publisher_id: null });
   await finds("quay", false);
+  await org.put(path, { imprint_id: org.imprint });
+  await finds("lantern");
 });
 
 it("omit other organizations' names", async ({ org, app }) => {
