@@ -32,32 +32,37 @@ export const MAX_WAITING = { all: 10_000, organization: 1_000, caller: 500 };
  */
 const PART = 7 / 8;
 
+/** The amount of an organization, and those of its callers by their names. */
+interface Amounts {
+  ofAll: number;
+  readonly ofCallers: Map<string, number>;
+}
+
 /** Amounts of callers, with their sums by organization and in all. */
 export class Tally {
   total = 0;
-  /** By organization, and by caller. An amount of 0 is absent. */
-  readonly #amounts = new Map<string, number>();
+  /** By organization. An amount of 0 is absent. */
+  readonly #amounts = new Map<string, Amounts>();
 
   ofOrganization({ organizationId }: Caller): number {
-    return this.#amounts.get(organizationId) ?? 0;
+    return this.#amounts.get(organizationId)?.ofAll ?? 0;
   }
 
-  ofCaller(caller: Caller): number {
-    return this.#amounts.get(keyOf(caller)) ?? 0;
+  ofCaller({ organizationId, name }: Caller): number {
+    return this.#amounts.get(organizationId)?.ofCallers.get(name) ?? 0;
   }
 
-  add(caller: Caller, amount: number): void {
+  add({ organizationId, name }: Caller, amount: number): void {
     this.total += amount;
-    for (const key of [caller.organizationId, keyOf(caller)]) {
-      const sum = (this.#amounts.get(key) ?? 0) + amount;
-      if (sum === 0) this.#amounts.delete(key);
-      else this.#amounts.set(key, sum);
-    }
+    const amounts = this.#amounts.get(organizationId) ??
+      { ofAll: 0, ofCallers: new Map<string, number>() };
+    amounts.ofAll += amount;
+    const ofCaller = (amounts.ofCallers.get(name) ?? 0) + amount;
+    if (ofCaller === 0) amounts.ofCallers.delete(name);
+    else amounts.ofCallers.set(name, ofCaller);
+    if (amounts.ofCallers.size === 0) this.#amounts.delete(organizationId);
+    else this.#amounts.set(organizationId, amounts);
   }
-}
-
-function keyOf({ organizationId, name }: Caller): string {
-  return `${organizationId}\n${name}`;
 }
 
 /** What the operations of a kind share. */
