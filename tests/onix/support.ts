@@ -1,22 +1,23 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
-import { identitiesOfNew } from "../../schema/onix/mapping/identity.ts";
+import {
+  COLLATERAL_TYPES,
+  containerOf,
+  MAPPED,
+  MAPPING,
+} from "../../schema/onix/mapping/mapping.ts";
+import { differencesOf, mergeEdits } from "../../schema/onix/mapping/merge.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import type { Fields } from "../../schema/fields.ts";
+import type { Field, Fields } from "../../schema/fields.ts";
+import { SCALARS } from "../../schema/product.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
-import type { Incoming, Rejected } from "../../schema/onix/mapping/incoming.ts";
+import type { Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
 import type { Book } from "../../schema/onix/mapping/codec.ts";
 import type { Received } from "../../schema/onix/mapping/outgoing.ts";
-import {
-  type LongRecord,
-  type Part,
-  readLongRecord,
-  readMessage,
-} from "../../schema/onix/xml/read.ts";
+import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
-import { finish } from "../../schema/onix/xml/steps.ts";
 import * as write from "../../schema/onix/xml/write.ts";
 import { fail } from "@std/assert";
 
@@ -24,10 +25,10 @@ import { fail } from "@std/assert";
 export async function read(
   chunks: Iterable<string | Uint8Array>,
   charset?: string,
-): Promise<Exclude<Part, LongRecord>[]> {
-  const parts: Exclude<Part, LongRecord>[] = [];
+): Promise<Part[]> {
+  const parts: Part[] = [];
   for await (const part of readMessage(bytesOf(chunks), { charset })) {
-    parts.push(part.kind === "long" ? finish(readLongRecord(part)) : part);
+    parts.push(part);
   }
   return parts;
 }
@@ -65,34 +66,87 @@ export interface Imported {
   book: Book;
 }
 
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** A record with what it says for a product, in the form of bodies, and by names. */
+export interface Incoming extends reading.Incoming {
+  body: Record<string, unknown>;
+  linked: Any;
+  product_territories?: Any[];
+  product_sales_rights?: Any[];
+}
+
 /** What comes of a record, at once. */
 export function readRecord(
   ...given: Parameters<typeof reading.readRecord>
 ): Incoming | Rejected {
-  return finish(reading.readRecord(...given));
+  const read = reading.readRecord(...given);
+  return read.kind === "rejected" ? read : { ...read, ...saidBy(read) };
+}
+
+function saidBy(incoming: reading.Incoming) {
+  const { notification, blocks, unreadable, values } = incoming;
+  const body: Record<string, unknown> = {};
+  const linked: Record<string, unknown> = {};
+  const paths: Record<string, Any> = {};
+  const fields = { ...SCALARS, ...ARRAYS } as Fields;
+  for (const [name, { block }] of MAPPED) {
+    const isSaid = notification !== "05" &&
+      (notification !== "04" || block !== null && blocks.includes(block));
+    if (!isSaid || unreadable.has(name) && !(name in ARRAYS)) continue;
+    const field: Field | undefined = fields[name];
+    const value = values[name];
+    if (["contributors", "collections"].includes(name)) {
+      const gone = reading.repeatedIn(name, value);
+      linked[name] = (value as Any[] ?? []).filter((row) => !gone.has(row))
+        .map((row) => {
+          if (name === "collections") {
+            return { ...row, part_number: row.part_number ?? null };
+          }
+          const { role, ...contributor } = row;
+          return { role, contributor };
+        });
+    } else if (name === "product_territories") paths[name] = value;
+    else if (name === "product_sales_rights") paths[name] = value ?? [];
+    else if (!field) linked[name] = value ?? null;
+    else body[name] = value ?? (field.kind === "column" ? null : []);
+  }
+  if (COLLATERAL_TYPES.some((type) => type in linked)) {
+    body.collateral = COLLATERAL_TYPES.flatMap((type) => values[type] ?? []);
+  }
+  for (const type of COLLATERAL_TYPES) delete linked[type];
+  return { body, linked, ...paths };
 }
 
 export function valuesOf(record: Element) {
-  return finish(outgoing.valuesOf(record));
+  return outgoing.readStored(record).values;
+}
+
+export function differences(
+  book: Book,
+  values: Parameters<typeof differencesOf>[1],
+) {
+  return differencesOf(book, values, new Set(), null).differences;
 }
 
 /** The record of a book, at once. */
 export function writeRecord(
   ...given: Parameters<typeof outgoing.writeRecord>
 ): Mended {
-  return finish(outgoing.writeRecord(...given));
+  return outgoing.writeRecord(...given);
 }
 
 export function notSentOf(record: Element, release: Release) {
-  return finish(outgoing.notSentOf(record, release)).paths;
+  return outgoing.notSentOf(record, release).paths;
 }
 
 export function toStored(record: Element): string {
-  return finish(write.toStored(record));
+  return write.toStored(record);
 }
 
 export function fromStored(text: string): Element {
-  return finish(write.fromStored(text));
+  return write.fromStored(text);
 }
 
 /** What becomes of a record that is not rejected. */
@@ -103,21 +157,26 @@ export function imported(product: Element, header: Element): Imported {
   }
   const { record, values } = incoming;
   const book = bookOf(incoming);
+  // The elements get the ids of the rows.
+  const newId = () => crypto.randomUUID();
+  mergeEdits(incoming, incoming, null, book, "keep", newId);
+  for (const name of ["publisher", "imprint"]) {
+    const { block, find } = MAPPING[name]!;
+    const container = containerOf(record, block);
+    const found = container && find!(container);
+    if (found) found.id = String(book.product[`${name}_id`]);
+  }
   return {
     incoming,
     book,
-    received: {
-      record,
-      differences: outgoing.differences(book, values),
-      identities: identitiesOfNew(book),
-    },
+    received: { record, differences: differences(book, values) },
   };
 }
 
 /** The product that the database would make of a record. */
 export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
   const contributors: Record<string, Record<string, unknown>> = {};
-  const rows = (linked.contributors ?? []).map(({ role, contributor }) => {
+  const rows = (linked.contributors ?? []).map(({ role, contributor }: Any) => {
     const id = contributor.name;
     contributors[id] ??= { id, ...contributor };
     return {
@@ -140,8 +199,8 @@ export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
     publishing_status_code: linked.publishing_status,
     product_availability_code: linked.product_availability,
     contributors: rows,
-    collections: collections.map(({ name }) => ({ id: name, name })),
-    product_collections: collections.map(({ name, part_number }) => ({
+    collections: collections.map(({ name }: Any) => ({ id: name, name })),
+    product_collections: collections.map(({ name, part_number }: Any) => ({
       collection_id: name,
       part_number,
     })),
