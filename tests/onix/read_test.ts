@@ -17,7 +17,6 @@ function shown(parts: Part[]): string[] {
     if (part.kind === "product") {
       return childValue(part.product, "RecordReference")!;
     }
-    if (part.kind === "long") return `line ${part.line}`;
     return part.kind === "header"
       ? part.release
       : `${part.reference}: ${part.code}`;

@@ -7,9 +7,8 @@ import {
   MAPPING,
 } from "../../schema/onix/mapping/mapping.ts";
 import { differencesOf, mergeEdits } from "../../schema/onix/mapping/merge.ts";
-import { ARRAYS } from "../../schema/product.ts";
-import type { Field, Fields } from "../../schema/fields.ts";
-import { SCALARS } from "../../schema/product.ts";
+import { ARRAYS, FIELDS } from "../../schema/product.ts";
+import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
 import type { Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
@@ -21,7 +20,7 @@ import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
 import * as write from "../../schema/onix/xml/write.ts";
 import { fail } from "@std/assert";
 
-/** Reads a message that arrives in these chunks, with its long records. */
+/** Reads a message that arrives in these chunks. */
 export async function read(
   chunks: Iterable<string | Uint8Array>,
   charset?: string,
@@ -69,55 +68,15 @@ export interface Imported {
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** A record with what it says for a product, in the form of bodies, and by names. */
+/** A record with its values. */
 export interface Incoming extends reading.Incoming {
-  body: Record<string, unknown>;
-  linked: Any;
-  product_territories?: Any[];
-  product_sales_rights?: Any[];
+  values: Any;
 }
 
-/** What comes of a record, at once. */
-export function readRecord(
+/** Reads a record of a message. */
+export const readRecord: (
   ...given: Parameters<typeof reading.readRecord>
-): Incoming | Rejected {
-  const read = reading.readRecord(...given);
-  return read.kind === "rejected" ? read : { ...read, ...saidBy(read) };
-}
-
-function saidBy(incoming: reading.Incoming) {
-  const { notification, blocks, unreadable, values } = incoming;
-  const body: Record<string, unknown> = {};
-  const linked: Record<string, unknown> = {};
-  const paths: Record<string, Any> = {};
-  const fields = { ...SCALARS, ...ARRAYS } as Fields;
-  for (const [name, { block }] of MAPPED) {
-    const isSaid = notification !== "05" &&
-      (notification !== "04" || block !== null && blocks.includes(block));
-    if (!isSaid || unreadable.has(name) && !(name in ARRAYS)) continue;
-    const field: Field | undefined = fields[name];
-    const value = values[name];
-    if (["contributors", "collections"].includes(name)) {
-      const gone = reading.repeatedIn(name, value);
-      linked[name] = (value as Any[] ?? []).filter((row) => !gone.has(row))
-        .map((row) => {
-          if (name === "collections") {
-            return { ...row, part_number: row.part_number ?? null };
-          }
-          const { role, ...contributor } = row;
-          return { role, contributor };
-        });
-    } else if (name === "product_territories") paths[name] = value;
-    else if (name === "product_sales_rights") paths[name] = value ?? [];
-    else if (!field) linked[name] = value ?? null;
-    else body[name] = value ?? (field.kind === "column" ? null : []);
-  }
-  if (COLLATERAL_TYPES.some((type) => type in linked)) {
-    body.collateral = COLLATERAL_TYPES.flatMap((type) => values[type] ?? []);
-  }
-  for (const type of COLLATERAL_TYPES) delete linked[type];
-  return { body, linked, ...paths };
-}
+) => Incoming | Rejected = reading.readRecord;
 
 export function valuesOf(record: Element) {
   return outgoing.readStored(record).values;
@@ -174,9 +133,13 @@ export function imported(product: Element, header: Element): Imported {
 }
 
 /** The product that the database would make of a record. */
-export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
+export function bookOf({ values, reference }: Incoming): Book {
   const contributors: Record<string, Record<string, unknown>> = {};
-  const rows = (linked.contributors ?? []).map(({ role, contributor }: Any) => {
+  const once = (name: string): Any[] => {
+    const repeated = reading.repeatedIn(name, values[name]);
+    return (values[name] ?? []).filter((row: Any) => !repeated.has(row));
+  };
+  const rows = once("contributors").map(({ role, ...contributor }) => {
     const id = contributor.name;
     contributors[id] ??= { id, ...contributor };
     return {
@@ -185,28 +148,32 @@ export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
       contributor_role_code: role,
     };
   });
-  const collections = linked.collections ?? [];
+  const collections = once("collections");
   const product = {
     id: "0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
     product_code: "P-0DYSSEY1",
-    ...body,
-    product_form_id: linked.product_form &&
-      idOfCode("150", linked.product_form),
-    publisher_id: linked.publisher,
-    publisher_name: linked.publisher,
-    imprint_id: linked.imprint,
-    imprint_name: linked.imprint,
-    publishing_status_code: linked.publishing_status,
-    product_availability_code: linked.product_availability,
+    ...Object.fromEntries(
+      MAPPED.filter(([name]) => name in FIELDS).map(([name]) => [
+        name,
+        values[name] ?? (FIELDS[name]!.kind === "column" ? null : []),
+      ]),
+    ),
+    product_form_id: values.product_form &&
+      idOfCode("150", values.product_form),
+    publisher_id: values.publisher,
+    publisher_name: values.publisher,
+    imprint_id: values.imprint,
+    imprint_name: values.imprint,
+    publishing_status_code: values.publishing_status,
+    product_availability_code: values.product_availability,
     contributors: rows,
-    collections: collections.map(({ name }: Any) => ({ id: name, name })),
-    product_collections: collections.map(({ name, part_number }: Any) => ({
+    collections: collections.map(({ name }) => ({ id: name, name })),
+    product_collections: collections.map(({ name, part_number }) => ({
       collection_id: name,
       part_number,
     })),
+    collateral: COLLATERAL_TYPES.flatMap((type) => values[type] ?? []),
     product_prices: [],
-    product_territories: paths.product_territories ?? [],
-    product_sales_rights: paths.product_sales_rights ?? [],
   };
   const copy = JSON.parse(JSON.stringify(product));
   addIds(copy, ARRAYS);
