@@ -1,5 +1,5 @@
 import { pause } from "../../db/connections/deadline.ts";
-import { type Caller, Tally } from "../../db/connections/fair_share.ts";
+import { type Caller, Tally } from "../../db/connections/queue.ts";
 import type { Database, Queries } from "../../db/database.ts";
 import type { Message } from "../../db/webhooks/deliveries.ts";
 import type { Attempt } from "../../db/webhooks/outcomes.ts";

@@ -17,7 +17,6 @@ function shown(parts: Part[]): string[] {
     if (part.kind === "product") {
       return childValue(part.product, "RecordReference")!;
     }
-    if (part.kind === "long") return `line ${part.line}`;
     return part.kind === "header"
       ? part.release
       : `${part.reference}: ${part.code}`;
@@ -232,34 +231,6 @@ Deno.test("An ONIX message", async (t) => {
     const bytes = new TextEncoder().encode(text);
     for await (const _ of readMessage(inChunks(bytes, 2 ** 20), { pace }));
     assert(turns >= text.length / 70_000, String(turns));
-  });
-
-  await t.step("holds a long record as its text", async () => {
-    const long = record(
-      "2",
-      `\n${"<A>😀 &amp; <![CDATA[<]]></A>".repeat(12_000)}`,
-    );
-    const next = record("3", "x".repeat(300_000));
-    const before = ["", " \n", "text", "<!-- <Product> -->", "<?a <Product?>"];
-    for (const between of before) {
-      const text = `${HEAD}${
-        record("1")
-      }${between}${long}${between}${next}\n${END}`;
-      for (const size of [1_000, 16_385, 2 ** 20]) {
-        const parts: Part[] = [];
-        const bytes = new TextEncoder().encode(text);
-        for await (const part of readMessage(inChunks(bytes, size))) {
-          parts.push(part);
-        }
-
-        const [, , second, third] = parts;
-        assert(second?.kind === "long" && third?.kind === "long");
-        assertEquals(second.pieces.join("").replace(between, ""), long);
-        assertEquals(third.pieces.join("").replace(between, ""), next);
-        assertEquals(second.line, 1 + between.split("\n").length - 1);
-      }
-      assertEquals(shown(await read([text])), ["3.0", "1", "2", "3"]);
-    }
   });
 
   await t.step("does not read a long record without its end", async () => {

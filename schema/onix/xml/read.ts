@@ -8,15 +8,11 @@ import {
   nameInOnix21,
 } from "../rules/facts.ts";
 import { type Release, RELEASES } from "../rules/releases.ts";
-import type { Steps } from "./steps.ts";
 import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
 import { type LineAndColumn, XmlError } from "./xml_error.ts";
 
 /** The largest record, and the largest header, in characters of XML. */
-const MAX_RECORD = 4 * 1024 * 1024;
-
-/** Of a longer record the text is held, not the tree, which takes up to ten times as much. */
-const LONG = 256 * 1024;
+const MAX_RECORD = 512 * 1024;
 
 /** The most elements in a record: they take more memory than their XML. */
 const MAX_ELEMENTS = 100_000;
@@ -38,7 +34,7 @@ const PARSED_AT_ONCE = 16 * 1024;
 const JOINED_AT_ONCE = 64 * 1024;
 
 /** What a message consists of, in its order: one header, then records. */
-export type Part = Head | ProductPart | LongRecord | Unreadable;
+export type Part = Head | ProductPart | Unreadable;
 
 export interface Head {
   kind: "header";
@@ -49,16 +45,6 @@ export interface Head {
 export interface ProductPart {
   kind: "product";
   product: Element;
-  /** In characters of XML. */
-  length: number;
-}
-
-/** A record that takes much memory once `readLongRecord` has read it. */
-export interface LongRecord {
-  kind: "long";
-  /** Its text in pieces. */
-  pieces: readonly string[];
-  line: number;
   /** In characters of XML. */
   length: number;
 }
@@ -105,33 +91,15 @@ export async function* readMessage(
 }
 
 /** Reads the text of one record. */
-export function* readProduct(text: string): Steps<Element> {
-  const part = yield* readPieces(slicesOf(text));
-  if (part?.kind !== "product") throw new TypeError("The text is no record");
-  return part.product;
-}
-
-/** Reads a long record of a message. */
-export function* readLongRecord(
-  { pieces, line }: LongRecord,
-): Steps<ProductPart | Unreadable> {
-  const part = yield* readPieces(pieces);
-  if (part.kind === "product") part.product.line = line;
-  else part.line = line;
-  return part;
-}
-
-function* readPieces(
-  pieces: Iterable<string>,
-): Steps<ProductPart | Unreadable> {
+export function readProduct(text: string): Element {
   const reader = new Reader("product");
-  for (const piece of pieces) {
+  for (const piece of slicesOf(text)) {
     reader.write(piece);
-    yield;
   }
   reader.close();
   const [part] = reader.take();
-  return part as ProductPart | Unreadable;
+  if (part?.kind !== "product") throw new TypeError("The text is no record");
+  return part.product;
 }
 
 function* slicesOf(text: string): Generator<string> {
@@ -163,11 +131,6 @@ class Reader {
   #isSkipping = false;
   /** Why the record cannot be read. */
   #fault: Unreadable | undefined;
-  /** Whether the record is passed over because it is long. Its fault is then that it is too large. */
-  #isLong = false;
-  /** The text from the record on, or from the last event between records, and where it begins. */
-  #pieces: string[] = [];
-  #origin = 0;
   /** Where the header or record began. */
   #start = 0;
   #elements = 0;
@@ -211,12 +174,9 @@ class Reader {
   }
 
   write(text: string): void {
-    this.#pieces.push(text);
     this.#parser.write(text);
     this.#limitBuffers();
     this.#joinPieces();
-    this.#limitTree();
-    this.#limitText();
   }
 
   close(): void {
@@ -337,8 +297,7 @@ class Reader {
     if (this.#isSkipping) {
       if (this.#depth >= this.#top) return;
       this.#isSkipping = false;
-      if (this.#isLong) this.#pushLong();
-      else if (this.#fault) this.#parts.push(this.#fault);
+      if (this.#fault) this.#parts.push(this.#fault);
       return;
     }
     if (this.#depth + 1 < this.#top) return;
@@ -455,46 +414,6 @@ class Reader {
     }
   }
 
-  /** Passes over a record of a message that has become long. */
-  #limitTree(): void {
-    const length = this.#consumed - this.#start;
-    if (this.#isLong) {
-      this.#parser["text"] = "";
-      this.#isLong = length <= MAX_RECORD;
-    } else if (
-      length > LONG && this.#top === 2 && this.#open[0]?.name === "Product"
-    ) {
-      this.#rejectTooLarge();
-      this.#isLong = true;
-    }
-  }
-
-  /** Forgets the text that no record can begin in. */
-  #limitText(): void {
-    const isNeeded = this.#isLong || this.#open.length > 0;
-    const end = isNeeded ? this.#start : this.#event;
-    while (this.#origin + this.#pieces[0]!.length < end) {
-      this.#origin += this.#pieces.shift()!.length;
-    }
-  }
-
-  #pushLong(): void {
-    this.#isLong = false;
-    const length = this.#event - this.#start;
-    const { line } = this.#fault!;
-    if (length > MAX_RECORD) return void this.#parts.push(this.#fault!);
-    // A text before the tag has ended with its first character.
-    const start = this.#start - 1 - this.#origin;
-    const [first = "", ...others] = cut(
-      this.#pieces,
-      start,
-      start + 1 + length,
-    );
-    const pieces = [first.replace(/^[^<]/, ""), ...others];
-    this.#parts.push({ kind: "long", pieces, line, length });
-    this.#ended = this.#event;
-  }
-
   #refuseName(limit: number): never {
     this.#fail("too_long", `Expected names of at most ${limit} characters`);
   }
@@ -537,20 +456,6 @@ function releaseOf(attributes: Record<string, string>): string | undefined {
     const release = RELEASE.exec(value)?.[1];
     if (release && /^xmlns(?::|$)/.test(name)) return release;
   }
-}
-
-/** What stands between two positions in pieces of text, in pieces. */
-function cut(pieces: readonly string[], from: number, to: number): string[] {
-  let end = 0;
-  return pieces.flatMap((piece) => {
-    const start = end;
-    end += piece.length;
-    const part = piece.slice(
-      Math.max(0, from - start),
-      Math.max(0, to - start),
-    );
-    return part === "" ? [] : [part];
-  });
 }
 
 function excerpt(value: string): string {
