@@ -3,7 +3,6 @@ import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
 import { LINE_KINDS, validLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
-import { finish } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import { CATALOGUE } from "./format.ts";
 
@@ -85,7 +84,7 @@ export function parseLine(
 function checkOnixRecords(records: unknown): void {
   for (const { record } of (records ?? []) as { record: string }[]) {
     try {
-      finish(fromStored(record));
+      fromStored(record);
     } catch {
       throw new LineError("/onix_records/0/record: Not as exports write it");
     }

@@ -35,8 +35,6 @@ export interface Head {
 export interface ProductPart {
   kind: "product";
   product: Element;
-  /** In characters of XML. */
-  length: number;
 }
 
 /** A record that cannot be read, although the message can. */
@@ -284,8 +282,7 @@ class Reader {
     if (!this.#limitLength(end)) return;
     this.#open = [];
     if (element.name === "Header") return this.#pushHeader(element);
-    const length = end - this.#start;
-    this.#parts.push({ kind: "product", product: element, length });
+    this.#parts.push({ kind: "product", product: element });
     this.#ended = end;
   }
 
