@@ -20,7 +20,7 @@ export const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
 /** Whether a message is due. After its pause, a resting webhook sends any message. */
 export const isDue = sql`(
   d.status = 'waiting' and ${isFree}
-  and (d.next_attempt_at <= now() or w.failures >= ${REST_AFTER})
+  and d.next_attempt_at <= case when w.failures >= ${REST_AFTER} then 'infinity' else now() end
 )`;
 
 /** Whether a message is about a product, and no attempt has ended. */
@@ -104,9 +104,15 @@ export interface Work {
   ready: { organization_id: string; id: string }[];
 }
 
-/** Finds work for a process, in random order, so that no webhook is last each time. */
+/**
+ * Finds work for a process, in random order, so that no webhook is last each time. It costs
+ * what is due and being sent, not what waits: only a webhook that has nothing due, and
+ * changes in the feed, is asked whether `waitingMax` messages wait.
+ */
 export function findWork(limit: number, waitingMax: number): Statement<Work> {
   const owner = sql`w.organization_id`;
+  const ofWebhook =
+    sql`d.organization_id = w.organization_id and d.webhook_id = w.id`;
   return sql`
     select
       (select count(*) from webhooks w where w.enabled)::int as enabled,
@@ -115,22 +121,32 @@ export function findWork(limit: number, waitingMax: number): Statement<Work> {
         from (
           select w.organization_id, w.id
           from webhooks w
-          cross join lateral (${backlog(owner)}) b
           -- A restored dump must not call the receivers of the original.
           cross join (
             select o.id, ${timeline} as timeline from change_origins o where ${isOrigin}
           ) o
           where w.enabled
             and coalesce(greatest(w.resumes_at, w.paused_until) <= now(), true)
-            and b.sent < case when w.failures > 0 then 1 else ${MAX_IN_FLIGHT}::int end
             and (
-              b.due > 0
-              or not b.waits_for_cursor and b.waiting + b.untried < ${waitingMax} and (
+              select count(*) from webhook_deliveries d where ${ofWebhook} and d.sent_until >= now()
+            ) < case when w.failures > 0 then 1 else ${MAX_IN_FLIGHT}::int end
+            and (
+              exists (select from webhook_deliveries d where ${ofWebhook} and ${isDue})
+              or (
                 exists (${entriesAfter(1, owner)})
                 -- A cursor is renewed daily, before it expires, and after a restore or a failover.
                 or (w.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000
                 or (w.cursor ->> 'origin')::uuid <> o.id
                 or (w.cursor ->> 'timeline')::bigint between 1 and o.timeline - 1
+              )
+              and not exists (
+                select from webhook_deliveries d
+                where ${ofWebhook} and d.status = 'waiting' and d.next_cursor is not null
+              )
+              and not exists (
+                select from webhook_deliveries d
+                where ${ofWebhook} and d.status = 'waiting'
+                offset ${waitingMax - 1}
               )
             )
           order by random()
