@@ -8,7 +8,7 @@ Deno.test("work.sql shows the SQL that finds work", async () => {
     new URL("work.sql", import.meta.url),
     "tests/webhooks/work_test.ts",
     {
-      "The enabled webhooks, and $4 of those that have something to send":
+      "The enabled webhooks, and $6 of those that have something to send":
         findWork(128, 1_000),
     },
   );
