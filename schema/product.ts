@@ -718,7 +718,7 @@ export const ARRAYS = {
     is_rest_of_world: about("Whether the right covers the rest of the world: one at most, without a territory.", isTrue, "ROWSalesRightsType"),
     territory: about("Where the right applies. Null for the rest of the world.", { ...territory, unless: "is_rest_of_world" }),
     publisher_name: about("The publisher who has the rights in the territory.", words),
-  }, { put: "tree", type: "SalesRights", path: "sales-rights", same: ["sales_rights_type", "territory"], apart: ["publisher_name"],
+  }, { put: "tree", type: "SalesRights", path: "sales-rights", same: ["sales_rights_type", "territory"],
     rules: [WORLD], distinct: [ONE_WORLD] }), "SalesRights"),
 } satisfies Fields;
 

@@ -413,7 +413,7 @@ function* editsIn(
     const array = entriesIn(name, field, composite);
     if (!codec) {
       const isSaid = field.kind === "column" && field.body &&
-        scalar(is) !== scalar(field.fallback);
+        scalar(is) !== scalar(was ?? field.fallback);
       if (isSaid) yield shown(is) || "nothing";
     } else if (array) {
       const olds = new Map(objectsIn(was).map((one) => [one.id, one]));
