@@ -4,7 +4,7 @@ import {
   type Writer,
 } from "./connections/connection.ts";
 import { maintain, openEmbedded } from "./connections/embedded.ts";
-import type { Caller } from "./connections/fair_share.ts";
+import type { Caller } from "./connections/queue.ts";
 import { pause } from "./connections/deadline.ts";
 import { isConflict, isConnectionLoss } from "./connections/errors.ts";
 import { Pool } from "./connections/pool.ts";
@@ -24,7 +24,7 @@ import {
 /** Observes an operation: called at its start, it returns a function to call at its end. */
 export type Observe = (operation: string) => (error?: unknown) => void;
 
-/** The memory that a request has reserved for the texts that it reads. */
+/** The memory of a request for the texts that it reads. */
 export interface Memory {
   /** The size of the texts that may be read at once, in bytes. */
   readonly bytes: number;

@@ -48,8 +48,6 @@ export interface Column {
   body?: v.GenericSchema;
   /** Its value in responses, where it may be null unless it is required or has a fallback. */
   response: v.GenericSchema;
-  /** What it may hold beside `body`, from earlier releases. Only files may have it. */
-  formerly?: v.GenericSchema;
   /** Whether a new row must have it. */
   isRequired?: boolean;
   /** The value of a new row without it. Other columns are then null. */

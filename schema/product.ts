@@ -200,8 +200,7 @@ const COLLATERAL = {
       text_format: about("The markup of the text.", column(code(34)), "Text/@textformat"),
       text_author: about("The author of the text.", column(text())),
       source_title: about("The publication that the text is taken from.", column(text())),
-      language: about("The language of the text. Texts that were stored before codes were required may show words.",
-        column(code(74), v.string(), { formerly: text() }), "Text/@language"),
+      language: about("The language of the text.", column(code(74)), "Text/@language"),
     },
   },
   cited_content: {

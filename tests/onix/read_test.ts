@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { childValue } from "../../schema/onix/xml/element.ts";
 import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
+import { fromStored, toStored } from "../../schema/onix/xml/write.ts";
 import { message, read } from "./support.ts";
 
 const HEAD = '<ONIXMessage release="3.0"><Header/>';
@@ -266,6 +267,19 @@ Deno.test("An ONIX message", async (t) => {
       );
     }
   });
+
+  await t.step(
+    "may be stored in more characters than it arrived in",
+    async () => {
+      const text = "&".repeat(400_000);
+      const [, part] = await read([
+        `${HEAD}${record("1", `<A><![CDATA[${text}]]></A>`)}${END}`,
+      ]);
+      assert(part?.kind === "product");
+      const stored = fromStored(toStored(part.product));
+      assertEquals(childValue(stored, "A"), text);
+    },
+  );
 
   await t.step("may have long white space and comments", async () => {
     const start = `${HEAD}${record("1")}`;

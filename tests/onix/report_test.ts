@@ -1,12 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { writeAcknowledgement } from "../../schema/onix/report/acknowledgement.ts";
-import {
-  type Message,
-  type Outcome,
-  ReportTally,
-} from "../../schema/onix/report/report.ts";
+import { type Outcome, ReportTally } from "../../schema/onix/report/report.ts";
 
-import type { Paths } from "../../schema/onix/xml/paths.ts";
+import type { Message, Paths } from "../../schema/onix/xml/paths.ts";
 
 const WARNING: Message = {
   severity: "warning",
@@ -142,7 +138,7 @@ Deno.test("A report", async (t) => {
       [
         "<StatusDetailType>W</StatusDetailType>",
         "<StatusDetailCodeType>02</StatusDetailCodeType>",
-        "<StatusDetailCode>000</StatusDetailCode>",
+        "<StatusDetailCode>001</StatusDetailCode>",
         `<StatusDetailText>${WARNING.code}: ${WARNING.message} (&lt;zz&gt;)</StatusDetailText>`,
         `<StatusDetailXPath>${WARNING.path}</StatusDetailXPath>`,
       ].join(""),

@@ -2,7 +2,7 @@ import type { Fields } from "../../fields.ts";
 import { elementOf } from "../../fields.ts";
 import { limits } from "../rules/limits.ts";
 import { type Element, settledText } from "../xml/element.ts";
-import { canonical } from "./codec.ts";
+import { canonical } from "../../objects.ts";
 
 /*
  * Which entry of an array is which after a change. In: the entries before and after. Out:

@@ -2,7 +2,7 @@ import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { isObject } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { dataElement } from "../rules/facts.ts";
-import { textOf } from "./codec.ts";
+import { textOf } from "./record_reader.ts";
 
 /*
  * Entries in words, by which a reader of a message knows which one is meant.

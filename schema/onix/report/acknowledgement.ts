@@ -1,7 +1,8 @@
 import { type Element, element } from "../xml/element.ts";
-import type { Message, Outcome, Report } from "./report.ts";
+import type { Outcome, Report } from "./report.ts";
 import { indented, timeOf } from "../xml/write.ts";
 import { startTag } from "../xml/xml.ts";
+import type { Message } from "../xml/paths.ts";
 
 /** Who acknowledges a message. */
 export interface Acknowledged {
@@ -93,7 +94,7 @@ function detailOf({ code, severity, path, message, value }: Message): Element {
   return element("RecordStatusDetail", [
     element("StatusDetailType", severity === "error" ? "E" : "W"),
     element("StatusDetailCodeType", "02"),
-    element("StatusDetailCode", severity === "error" ? "001" : "000"),
+    element("StatusDetailCode", severity === "error" ? "000" : "001"),
     element("StatusDetailText", `${code}: ${message}${shown}`),
     element("StatusDetailXPath", path),
   ]);
