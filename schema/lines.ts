@@ -91,6 +91,7 @@ const ONIX_RECORDS = onixTable("onix_records", "record_reference", {
   record_reference: heading(500),
   record: v.string("invalid_type: Expected a string"),
   digest: heading(),
+  sender_name: v.optional(v.nullable(heading(500))),
   product_updated_at: v.optional(v.nullable(ExactTime)),
   differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
   identities: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
@@ -101,10 +102,14 @@ const ONIX_ALIASES = onixTable("onix_aliases", "record_reference", {
   record_reference: heading(500),
 });
 
-/** When each sender sent its latest message with a record of the product. */
+/** The senders of a product, with their last records. */
 const ONIX_SENDERS = onixTable("onix_senders", "sender_name", {
   sender_name: heading(500),
-  sent_at: ExactTime,
+  sent_at: v.optional(v.nullable(ExactTime)),
+  record: v.optional(v.nullable(v.string("invalid_type: Expected a string"))),
+  digest: v.optional(v.nullable(heading())),
+  differences: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+  identities: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
 });
 
 /** A table of what ONIX stores beside a product. */
