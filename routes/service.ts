@@ -8,8 +8,9 @@ import {
   issueDemoKey,
 } from "../db/migrate.ts";
 import type { CopiedWebhook } from "../db/origin.ts";
-import { keepUp } from "../db/products/chunks.ts";
+import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
+import { logDisabled } from "../middleware/sender/disabled.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
 import type { Log } from "../middleware/log.ts";
@@ -115,7 +116,7 @@ export async function openService(
 
   function logCopied(disabled: readonly CopiedWebhook[]): void {
     for (const { organization_id, ...webhook } of disabled) {
-      sender.logDisabled(organization_id, {
+      logDisabled(log, organization_id, {
         ...webhook,
         disabled_reason: "copied",
       });
@@ -157,19 +158,12 @@ export async function openService(
 
   await prepare();
   if (!config.database.url) await installDemo(setupQueries());
-  const stopKeepingUp = keepUp(database, {
-    report: (products) =>
-      log("info", {
-        message: "More products are indexed for searches",
-        products,
-      }),
-    onError(error) {
-      if (state !== "ready") return;
-      log("warn", {
-        message: "Work on products in chunks has failed: trying again",
-        cause: causeOf(error),
-      });
-    },
+  const stopSpreading = keepSpreading(database, (error) => {
+    if (state !== "ready") return;
+    log("warn", {
+      message: "Spreading renames to products has failed: trying again",
+      cause: causeOf(error),
+    });
   });
   return {
     async issueDemoKey(show) {
@@ -199,7 +193,7 @@ export async function openService(
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
-      stopKeepingUp();
+      stopSpreading();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;

@@ -251,9 +251,9 @@ function columnEntry(
   if (field.kind !== "column") {
     return v.optional(v.nullable(entriesOf(field)));
   }
-  const { body, formerly, isRequired, refers } = field;
+  const { body, isRequired, refers } = field;
   if (refers?.heldBy || name === "organization_id") return;
-  const value = formerly ?? body ?? ASSIGNED[name]!;
+  const value = body ?? ASSIGNED[name]!;
   const isGiven = body ? isRequired : name === "product_code";
   return isGiven ? value : v.optional(v.nullable(value));
 }

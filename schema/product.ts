@@ -192,6 +192,7 @@ const LongProse = text(100_000);
 const COLLATERAL = {
   text_content: {
     type: "TextContent", element: "TextContent", same: ["text_type", "language"],
+    apart: ["content_audience", "source_title", "text"],
     fields: {
       text: about("The text itself.", required(column(heading(100_000)))),
       text_type: about("The kind of text, such as a description or a review.", column(code(153))),
@@ -199,12 +200,12 @@ const COLLATERAL = {
       text_format: about("The markup of the text.", column(code(34)), "Text/@textformat"),
       text_author: about("The author of the text.", column(text())),
       source_title: about("The publication that the text is taken from.", column(text())),
-      language: about("The language of the text. Texts that were stored before codes were required may show words.",
-        column(code(74), v.string(), { formerly: text() }), "Text/@language"),
+      language: about("The language of the text.", column(code(74)), "Text/@language"),
     },
   },
   cited_content: {
     type: "CitedContent", element: "CitedContent", same: ["source_title"],
+    apart: ["cited_content_type", "publication_date", "content_audience", "resource_link", "citation_note"],
     fields: {
       source_title: about("The publication or programme that is cited.", required(column(heading()))),
       cited_content_type: about("The kind of content, such as a review.", column(code(156))),
@@ -215,7 +216,7 @@ const COLLATERAL = {
     },
   },
   award: {
-    type: "Award", element: "Prize", same: ["prize_name"],
+    type: "Award", element: "Prize", same: ["prize_name"], apart: ["prize_year", "prize_country"],
     fields: {
       prize_name: about("The name of the prize or award.", required(column(heading()))),
       prize_year: about("The year of the award.", column(Year)),
@@ -694,6 +695,8 @@ export const ARRAYS = {
       }, {
         put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY],
         same: ["price_type", "currency_code", "territory", "price_qualifier"],
+        apart: ["valid_from", "valid_to", "minimum_order_quantity"],
+        together: ["price_amount", "currency_code", "taxes"],
       }), "Price"),
     }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail", same: ["supplier"], keepsRest: true }), "SupplyDetail"),
   }, {

@@ -5,7 +5,7 @@ import {
   type Fields,
   required,
 } from "../../fields.ts";
-import { MAX_ENTRIES } from "../../objects.ts";
+import { canonical, MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
 import {
   child,
@@ -14,19 +14,12 @@ import {
   type Element,
   element,
   normalized,
+  replaceChildren,
+  setChild,
   valueOf,
 } from "../xml/element.ts";
-import {
-  canonical,
-  type Codec,
-  objectsIn,
-  replaceChildren,
-  scalar,
-  setChild,
-} from "./codec.ts";
-import { nameWords } from "./names.ts";
 import { codecAt, readLeaf } from "./path.ts";
-import type { RecordReader } from "./record_reader.ts";
+import { type Codec, type RecordReader, scalar } from "./record_reader.ts";
 
 /*
  * Contributors. An element has one person or organization, and one or more roles. A
@@ -202,6 +195,8 @@ function projectRow(row: ContributorRow): Record<string, unknown> {
   return projected;
 }
 
+type Named = Record<string, unknown>;
+
 /** Rows with the element that says them. */
 interface KnownRow {
   row: ContributorRow;
@@ -254,17 +249,17 @@ function writeRows(
 }
 
 /** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
-function isSamePerson(a: ContributorRow, b: ContributorRow): boolean {
+export function isSamePerson(a: Named, b: Named): boolean {
   return a.id !== undefined && b.id !== undefined
     ? a.id === b.id
     : isNamedSame(a, b);
 }
 
-function isNamedSame(a: ContributorRow, b: ContributorRow): boolean {
+function isNamedSame(a: Named, b: Named): boolean {
   for (const id of IDENTIFIERS) {
     if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
   }
-  return normalized(a.name) === normalized(b.name);
+  return normalized(String(a.name)) === normalized(String(b.name));
 }
 
 function bare(id: unknown): string {
@@ -320,4 +315,10 @@ function renumber(all: Element[], known: Element[]): void {
   const isNew = known.every((each) => !child(each, "SequenceNumber"));
   if (!isNumbered && !isNew) return;
   all.forEach((each, i) => setChild(each, "SequenceNumber", String(i + 1)));
+}
+
+/** The words of a name, in lower case and without marks. */
+export function nameWords(name: string): string[] {
+  const folded = name.normalize("NFD").replace(/\p{Mn}+/gu, "").toLowerCase();
+  return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
