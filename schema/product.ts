@@ -82,7 +82,7 @@ const PUBLICATION = "PublishingDate[PublishingDateRole=01]/Date";
 export const SCALARS = {
   id: about("The id of the product.", assigned(Uuid), null),
   organization_id: about("The id of the organization that owns the product.", assigned(Uuid), null),
-  product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code), null),
+  product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code, heading()), null),
   created_at: about("The time at which the product was created.", time, null),
   updated_at: about("The time of the last change of the product.", time, null),
   title: about("The title, without the subtitle.", required(column(heading(500))),
@@ -199,8 +199,7 @@ const COLLATERAL = {
       text_format: about("The markup of the text.", column(code(34)), "Text/@textformat"),
       text_author: about("The author of the text.", column(text())),
       source_title: about("The publication that the text is taken from.", column(text())),
-      language: about("The language of the text. Texts that were stored before codes were required may show words.",
-        column(code(74), v.string(), { formerly: text() }), "Text/@language"),
+      language: about("The language of the text.", column(code(74)), "Text/@language"),
     },
   },
   cited_content: {
