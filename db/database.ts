@@ -4,7 +4,7 @@ import {
   type Writer,
 } from "./connections/connection.ts";
 import { maintain, openEmbedded } from "./connections/embedded.ts";
-import type { Caller } from "./connections/fair_share.ts";
+import type { Caller } from "./connections/queue.ts";
 import { pause } from "./connections/deadline.ts";
 import { isConflict, isConnectionLoss } from "./connections/errors.ts";
 import { Pool } from "./connections/pool.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "./connections/fair_share.ts";
+import type { Caller } from "./connections/queue.ts";
 import { type Result, sql, type Statement } from "./connections/sql.ts";
 import {
   type Database,

@@ -9,7 +9,7 @@ import {
   type StoredKey,
   touchKey,
 } from "../db/access.ts";
-import type { Caller } from "../db/connections/fair_share.ts";
+import type { Caller } from "../db/connections/queue.ts";
 import { ApiError } from "../schema/errors.ts";
 import type { Permission } from "../schema/openapi/operation.ts";
 import { isUuid } from "../schema/values.ts";

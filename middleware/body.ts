@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Caller } from "../db/connections/fair_share.ts";
+import type { Caller } from "../db/connections/queue.ts";
 import { ApiError, invalidBody } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
 import { ignoredFields } from "../schema/objects.ts";

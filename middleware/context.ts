@@ -1,4 +1,4 @@
-import type { Caller } from "../db/connections/fair_share.ts";
+import type { Caller } from "../db/connections/queue.ts";
 import type { Database } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
 import type { PathParameters } from "../schema/openapi/operation.ts";

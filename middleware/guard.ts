@@ -1,4 +1,4 @@
-import type { Caller } from "../db/connections/fair_share.ts";
+import type { Caller } from "../db/connections/queue.ts";
 import type { Queries } from "../db/database.ts";
 import type { KeyedRequest } from "../db/idempotency.ts";
 import type { Precondition } from "../db/entity_tag.ts";

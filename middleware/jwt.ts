@@ -8,6 +8,12 @@ export type TokenVerifier = (token: string) => Promise<string>;
 /** The accepted clock skew, in seconds. */
 const SKEW = 30;
 
+/** The time limit of a fetch of the keys. */
+const FETCH_MS = 3_000;
+
+/** The least time between the fetches for tokens with an unknown key. */
+const FETCH_INTERVAL_MS = 30_000;
+
 /** The longest accepted lifetime of a token, in seconds. */
 const MAX_LIFETIME = 366 * 86_400;
 
@@ -35,7 +41,9 @@ export function createTokenVerifier(config: TokenConfig): TokenVerifier {
 
   return async (token) => {
     try {
-      const { payload, protectedHeader } = await verify(token, key, options);
+      const { payload, protectedHeader } = typeof key === "function"
+        ? await verifyWithSet(token, key, options)
+        : await jose.jwtVerify(token, key, options);
       const { typ } = protectedHeader;
       if (typ !== undefined && !JWT_TYPE.test(typ)) {
         throw new Error("The header `typ` names another type of token");
@@ -59,22 +67,43 @@ export function unauthorized(message: string, cause?: unknown): ApiError {
   });
 }
 
-async function verify(
+/**
+ * The keys at a URL (RFC 7517), as `jose` fetches and keeps them: for ten minutes, and
+ * fetched again for an unknown `kid`. Throws `SERVICE_UNAVAILABLE` if they cannot be
+ * fetched or used.
+ */
+function keysAt(url: URL): jose.JWTVerifyGetKey {
+  const keys = jose.createRemoteJWKSet(url, {
+    timeoutDuration: FETCH_MS,
+    cooldownDuration: FETCH_INTERVAL_MS,
+  });
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (cause) {
+      if (
+        cause instanceof jose.errors.JWKSNoMatchingKey ||
+        cause instanceof jose.errors.JWKSMultipleMatchingKeys
+      ) throw cause;
+      const message = "The keys for Bearer tokens are not available";
+      throw unavailable(message, { cause });
+    }
+  };
+}
+
+/** Verifies a token with a key set. A token without `kid` may match several keys. */
+async function verifyWithSet(
   token: string,
-  key: Uint8Array | jose.JWTVerifyGetKey,
+  keys: jose.JWTVerifyGetKey,
   options: jose.JWTVerifyOptions,
 ): Promise<jose.JWTVerifyResult> {
-  if (typeof key !== "function") {
-    return await jose.jwtVerify(token, key, options);
-  }
   try {
-    return await jose.jwtVerify(token, key, options);
+    return await jose.jwtVerify(token, keys, options);
   } catch (error) {
-    // A token without `kid` may match several keys.
     if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
-    for await (const candidate of error) {
+    for await (const key of error) {
       try {
-        return await jose.jwtVerify(token, candidate, options);
+        return await jose.jwtVerify(token, key, options);
       } catch (failed) {
         if (!(failed instanceof jose.errors.JWSSignatureVerificationFailed)) {
           throw failed;
@@ -100,132 +129,4 @@ function subjectOf({ sub, exp, iat }: jose.JWTPayload): string {
     throw new Error("The claim `iat` is in the future");
   }
   return sub;
-}
-
-const FETCH_TIMEOUT_MS = 3_000;
-const MAX_KEY_SET_BYTES = 1_048_576;
-
-/** Older keys are fetched again, while requests use them. */
-const REFRESH_AGE_MS = 300_000;
-
-/** Requests wait for keys that are fetched instead of older ones, unless the last fetch failed. */
-const MAX_AGE_MS = 600_000;
-
-/** The pause after a failed fetch. */
-const FETCH_PAUSE_MS = 5_000;
-
-/** The token bucket of fetches: this many at once, and one more per interval. */
-const MAX_FETCHES = 5;
-const FETCH_INTERVAL_MS = 5_000;
-
-/** The time for which a `kid` that caused a fetch causes no other. */
-const SEARCHED_MS = 5_000;
-const MAX_SEARCHED = 1_000;
-const MAX_KID_LENGTH = 255;
-
-/**
- * The keys at a URL. A token with an unknown `kid` causes a fetch, within limits,
- * so that rotated keys work at once. While the URL is down or hangs, the last keys stay in
- * use, and delay nobody. Throws `SERVICE_UNAVAILABLE` until the first fetch succeeds.
- */
-function keysAt(url: URL): jose.JWTVerifyGetKey {
-  const takeFetch = createTokenBucket(MAX_FETCHES, FETCH_INTERVAL_MS);
-  const searched = new Map<string, number>();
-  let keys: ReturnType<typeof jose.createLocalJWKSet> | undefined;
-  let fetchedAt = -Infinity;
-  let pausedUntil = 0;
-  let cause: unknown;
-  let fetching: Promise<void> | undefined;
-
-  /** Fetches the keys if a fetch is allowed now. Concurrent callers share a fetch. */
-  function refresh(): Promise<void> {
-    return fetching ??= fetchKeys().finally(() => fetching = undefined);
-  }
-
-  async function fetchKeys(): Promise<void> {
-    if (performance.now() < pausedUntil || !takeFetch()) return;
-    try {
-      keys = jose.createLocalJWKSet(await fetchKeySet(url));
-      fetchedAt = performance.now();
-      cause = undefined;
-    } catch (error) {
-      pausedUntil = performance.now() + FETCH_PAUSE_MS;
-      cause = error;
-    }
-  }
-
-  /** Whether the keys were fetched lately because of this `kid`, which may be too long to note. */
-  function wasSearched(kid: string): boolean {
-    return kid.length > MAX_KID_LENGTH ||
-      performance.now() < (searched.get(kid) ?? 0);
-  }
-
-  /** Notes that the keys have just been fetched because of this `kid`. */
-  function noteSearch(kid: string): void {
-    searched.delete(kid);
-    searched.set(kid, performance.now() + SEARCHED_MS);
-    const [oldest] = searched.keys();
-    if (searched.size > MAX_SEARCHED) searched.delete(oldest!);
-  }
-
-  return async (header, token) => {
-    const askedAt = performance.now();
-    const age = askedAt - fetchedAt;
-    if (!keys || age > MAX_AGE_MS && !cause) await refresh();
-    else if (age > REFRESH_AGE_MS) refresh();
-    if (!keys) {
-      throw unavailable(
-        "The keys for Bearer tokens are not available",
-        { cause },
-      );
-    }
-    try {
-      return await keys(header, token);
-    } catch (error) {
-      const kid = header.kid ?? "";
-      if (
-        !(error instanceof jose.errors.JWKSNoMatchingKey) || wasSearched(kid)
-      ) throw error;
-      if (fetchedAt < askedAt) await refresh();
-      if (fetchedAt < askedAt) throw error;
-      noteSearch(kid);
-      return await keys(header, token);
-    }
-  };
-}
-
-/** A token bucket: the function takes a token and returns whether there was one. */
-function createTokenBucket(size: number, intervalMs: number): () => boolean {
-  let tokens = size;
-  let filledAt = performance.now();
-  return () => {
-    const now = performance.now();
-    tokens = Math.min(size, tokens + (now - filledAt) / intervalMs);
-    filledAt = now;
-    if (tokens < 1) return false;
-    tokens--;
-    return true;
-  };
-}
-
-/** Fetches a key set (RFC 7517) of limited size, without following redirects. */
-async function fetchKeySet(url: URL): Promise<jose.JSONWebKeySet> {
-  const response = await fetch(url, {
-    headers: { accept: "application/json, application/jwk-set+json" },
-    redirect: "manual",
-    signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
-  });
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_KEY_SET_BYTES) {
-      throw new Error(`The key set is larger than ${MAX_KEY_SET_BYTES} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  if (response.status !== 200) {
-    throw new Error(`The key set's URL responded with ${response.status}`);
-  }
-  return JSON.parse(await new Blob(chunks).text());
 }

@@ -1,5 +1,4 @@
-import type { Caller } from "../db/connections/fair_share.ts";
-import { type Place, Queue } from "../db/connections/queue.ts";
+import { type Caller, type Permit, Queue } from "../db/connections/queue.ts";
 import type { Memory } from "../db/database.ts";
 import { SHORT_BYTES } from "../db/long_text.ts";
 
@@ -42,7 +41,7 @@ export class Reservation implements Memory, Disposable {
   readonly #queue: Queue;
   readonly #caller: Caller;
   readonly #copies: number;
-  #place: Place | undefined;
+  #permit: Permit | undefined;
 
   constructor(queue: Queue, caller: Caller, deadline: number, copies: number) {
     this.#queue = queue;
@@ -61,9 +60,9 @@ export class Reservation implements Memory, Disposable {
    * that requests do not wait for each other. Throws `SERVICE_UNAVAILABLE` at the deadline.
    */
   async hold(bytes: number): Promise<void> {
-    if (this.#place && bytes <= this.#place.amount) return this.shrink(bytes);
+    if (this.#permit && bytes <= this.#permit.amount) return this.shrink(bytes);
     this[Symbol.dispose]();
-    this.#place = await this.#queue.enter(
+    this.#permit = await this.#queue.enter(
       this.#caller,
       "short",
       this.deadline,
@@ -73,11 +72,11 @@ export class Reservation implements Memory, Disposable {
 
   /** Gives back what exceeds this number of bytes. */
   shrink(bytes: number): void {
-    this.#place?.shrink(bytes);
+    this.#permit?.shrink(bytes);
   }
 
   [Symbol.dispose](): void {
-    this.#place?.[Symbol.dispose]();
-    this.#place = undefined;
+    this.#permit?.[Symbol.dispose]();
+    this.#permit = undefined;
   }
 }

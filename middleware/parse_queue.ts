@@ -1,6 +1,5 @@
 import { pause } from "../db/connections/deadline.ts";
-import type { Caller } from "../db/connections/fair_share.ts";
-import { type Place, Queue } from "../db/connections/queue.ts";
+import { type Caller, type Permit, Queue } from "../db/connections/queue.ts";
 
 /** The time after which work that can be divided ends its turn. */
 const TURN_MS = 10;
@@ -40,7 +39,7 @@ export class ParseQueue {
     { caller, deadline, length = 0 }: ParseRequest,
     work: () => T,
   ): T | Promise<T> {
-    return this.#queue.isIdle && length < SHORT_LENGTH
+    return this.#queue.load.used === 0 && length < SHORT_LENGTH
       ? this.#measured(work, (taken) => this.#holdBack(caller, taken))
       : this.#queue.enter(caller, "long", deadline).then((place) =>
         this.#measured(work, (taken) => leave(place, taken, length))
@@ -89,7 +88,7 @@ export class ParseQueue {
 }
 
 /** Ends a turn, after longer work when as much time has passed again. */
-function leave(place: Place, taken: number, length = 0): void {
+function leave(place: Permit, taken: number, length = 0): void {
   const isShort = taken < SHORT_MS && length < SHORT_LENGTH;
   pause(isShort ? 0 : taken).then(() => place[Symbol.dispose]());
 }
@@ -105,7 +104,7 @@ export class Turns implements Disposable {
   readonly #last: { end: number };
   /** The end of the turn. The first one begins with the work, without a wait. */
   #end: number | undefined;
-  #place: Place | undefined;
+  #place: Permit | undefined;
   /** The wait for the next turn. */
   #next: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;

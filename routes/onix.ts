@@ -19,7 +19,6 @@ import { writeAcknowledgement } from "../schema/onix/report/acknowledgement.ts";
 import type { Report } from "../schema/onix/report/report.ts";
 import type { Element } from "../schema/onix/xml/element.ts";
 import { readMessage } from "../schema/onix/xml/read.ts";
-import { inTurns } from "../schema/onix/xml/steps.ts";
 import { XmlError } from "../schema/onix/xml/xml_error.ts";
 import type { Release } from "../schema/onix/rules/releases.ts";
 import type {
@@ -41,7 +40,7 @@ export async function get(
   using turns = shares.parsing.turns(caller);
   const pace = () => turns.next();
   const form = { ...query, sender: source.organization };
-  const { record } = await inTurns(recordOf(source, query.release), pace);
+  const { record } = recordOf(source, query.release);
   return xml(await messageText(form, [record], pace), { etag });
 }
 
@@ -69,7 +68,7 @@ async function* recordsOf(
 ): AsyncGenerator<Element> {
   for (const change of changes) {
     await pace();
-    yield await inTurns(changedRecord(change, release), pace);
+    yield changedRecord(change, release);
   }
 }
 

@@ -1,4 +1,3 @@
-import { pause } from "../db/connections/deadline.ts";
 import type { Queries } from "../db/database.ts";
 import {
   deliveryNotFound,
@@ -22,8 +21,6 @@ import {
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
-import { attempt } from "../middleware/sender/attempt.ts";
-import { resolve } from "../middleware/sender/post.ts";
 import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
 import type {
@@ -47,8 +44,11 @@ export async function create(
   context: Admitted<unknown, NewWebhook>,
 ): Promise<HandlerResponse> {
   const { services: { sender }, database, body } = context;
-  await checkTarget(context, body.url);
-  const webhook = await createWebhook(database, body);
+  const webhook = await createWebhook(
+    database,
+    body,
+    () => checkTarget(context, body.url),
+  );
   sender.notice();
   return {
     status: 201,
@@ -72,11 +72,11 @@ export async function update(
   context: Admitted<unknown, WebhookChange>,
 ): Promise<HandlerResponse> {
   const { services: { sender }, caller, database, params, body } = context;
-  if (body.url !== undefined) await checkTarget(context, body.url);
   const { webhook, isDisabled } = await updateWebhook(
     database,
     params.id,
     body,
+    (url) => checkTarget(context, url),
   );
   if (isDisabled) sender.logDisabled(caller.organizationId, webhook);
   sender.notice();
@@ -108,7 +108,11 @@ export async function test(context: Admitted): Promise<HandlerResponse> {
     id: messageId(id, crypto.randomUUID()),
     body: payload(type, {}),
   };
-  const { result } = await attempt(webhook, message, sender.config);
+  const { result } = await sender.attempt(
+    caller.organizationId,
+    webhook,
+    message,
+  );
   const isSuccess = result.error === null;
   if (isSuccess && webhook.failures >= REST_AFTER) {
     await endRest(queriesAfter(context), id);
@@ -134,7 +138,11 @@ export async function retry(context: Admitted): Promise<HandlerResponse> {
   const { config } = sender;
   using _ = sender.reserve(caller.organizationId);
   const taken = await takeMessage(database, id, deliveryId, config);
-  const made = await attempt(taken.webhook, taken.message, config);
+  const made = await sender.attempt(
+    caller.organizationId,
+    taken.webhook,
+    taken.message,
+  );
   const { webhook, isDisabled, deliveries: [delivery] } = await takeTurn(
     queriesAfter(context),
     id,
@@ -171,16 +179,19 @@ const FAULTS = {
     "forbidden_target: The host is not public, nor allowed by WEBHOOK_ALLOWED_TARGETS",
 };
 
-/** Throws `VALIDATION_ERROR` if the URL may not be called. */
+/**
+ * Throws `VALIDATION_ERROR` if the URL may not be called. It tells a writer which names
+ * have addresses that are not public: whoever registers a receiver needs the reason.
+ */
 async function checkTarget(
-  { services: { sender } }: Admitted,
+  { services: { sender }, caller }: Admitted,
   url: string,
 ): Promise<void> {
   const target = new URL(url);
-  const addresses = await Promise.race([
-    resolve(target).catch(() => []),
-    pause(RESOLVE_MS).then(() => []),
-  ]);
+  const deadline = performance.now() + RESOLVE_MS;
+  const addresses = await sender.names
+    .resolve(caller.organizationId, target, deadline)
+    .catch(() => []);
   const faults = faultsOf(
     target,
     addresses.map(({ address }) => address),

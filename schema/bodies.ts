@@ -369,7 +369,7 @@ export interface NamedRow {
   path: (string | number)[];
 }
 
-/** Yields every id in an array and the arrays below it. The entries may be invalid. */
+/** Yields every id of a row that exists, in an array and the arrays below it. The entries may be invalid. */
 export function* namedRows(
   array: ArrayField,
   entries: unknown,
@@ -379,7 +379,7 @@ export function* namedRows(
   const { table, fields } = array;
   for (const [i, entry] of entries.entries()) {
     if (!isObject(entry)) continue;
-    if (typeof entry.id === "string") {
+    if (typeof entry.id === "string" && entry.is_new !== true) {
       yield { table, id: entry.id, path: [...path, i, "id"] };
     }
     for (const [name, field] of Object.entries(fields)) {

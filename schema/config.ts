@@ -112,7 +112,7 @@ const VARIABLES = v.object({
     v.transform(parseAllowedTargets),
     v.check(
       (targets) => targets !== undefined,
-      "must be comma-separated host names, addresses and CIDR ranges, such as receiver.internal,10.1.0.0/16",
+      "must be comma-separated host names, addresses and CIDR ranges, with a port or without, such as receiver.internal:8080,10.1.0.0/16",
     ),
   )),
   WEBHOOK_DISABLE_SECONDS: number("432000", 1, 2_592_000),
@@ -216,8 +216,7 @@ export function readConfig(environment: Environment) {
     token: tokenConfig(env),
     webhooks: {
       enabled: env.WEBHOOKS,
-      allowedTargets: env.WEBHOOK_ALLOWED_TARGETS ??
-        { hosts: new Set<string>(), ranges: [] },
+      allowedTargets: env.WEBHOOK_ALLOWED_TARGETS ?? [],
       retrySeconds: env.WEBHOOK_RETRY_SECONDS,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,
       waitingMax: env.WEBHOOK_WAITING_MAX,

@@ -19,6 +19,7 @@ export const STATUS = {
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   IDEMPOTENCY_MISMATCH: 422,
+  TOO_MANY_REQUESTS: 429,
   INTERNAL_ERROR: 500,
   DATABASE_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
@@ -119,6 +120,13 @@ export function unavailable(
   return new ApiError("SERVICE_UNAVAILABLE", message, {
     cause,
     headers: { "retry-after": String(seconds) },
+  });
+}
+
+/** A `TOO_MANY_REQUESTS` that the client may retry after a second. */
+export function tooManyRequests(message: string): ApiError {
+  return new ApiError("TOO_MANY_REQUESTS", message, {
+    headers: { "retry-after": "1" },
   });
 }
 

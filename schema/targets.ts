@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { BlockList, isIP } from "node:net";
 
 /*
  * Which addresses a webhook may call: public ones, and those that the operator allows.
@@ -6,60 +6,51 @@ import { isIP } from "node:net";
  * (server-side request forgery).
  */
 
-/** An address as a number: IPv4 has 32 bits, IPv6 has 128. */
-interface Address {
-  bits: 32 | 128;
-  value: bigint;
-}
-
-/** The addresses that share the first `prefix` bits (CIDR, RFC 4632). */
-interface AddressRange extends Address {
-  prefix: number;
+/** A host name, whatever it resolves to, or a range of addresses, and a port of them or all. */
+interface AllowedTarget {
+  name?: string;
+  range?: BlockList | undefined;
+  port: string | undefined;
 }
 
 /** What is allowed besides public addresses, and there `http` too. */
-export interface AllowedTargets {
-  /** Host names, whatever they resolve to. */
-  hosts: ReadonlySet<string>;
-  ranges: readonly AddressRange[];
-}
+export type AllowedTargets = readonly AllowedTarget[];
 
 /** The ranges that are not public (RFC 6890 and its registries). */
-const FORBIDDEN = [
+const FORBIDDEN = rangeOf(
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8"],
   ...["169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24"],
   ...["192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24"],
   ...["203.0.113.0/24", "224.0.0.0/3"],
-  ...["fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8", "2001:db8::/32"],
-  // Each network translates these to IPv4 in its own way (RFC 8215).
-  "64:ff9b:1::/48",
-].map((text) => rangeOf(text)!);
+  // In 2000::/3: protocol assignments such as Teredo, documentation, and 6to4.
+  ...["2001::/23", "2001:db8::/32", "3fff::/20", "2002::/16"],
+)!;
 
-/** IPv6 ranges with an IPv4 address in them, and where it ends, counted in bits from the end. */
-const EMBEDDING = [
-  { range: rangeOf("::/96")!, end: 0n },
-  { range: rangeOf("::ffff:0:0/96")!, end: 0n },
-  { range: rangeOf("64:ff9b::/96")!, end: 0n }, // NAT64 (RFC 6052)
-  { range: rangeOf("2002::/16")!, end: 80n }, // 6to4 (RFC 3056)
-];
+/** The global unicast addresses of IPv6 (RFC 4291, 2.4). */
+const GLOBAL = rangeOf("2000::/3")!;
 
-/** Teredo (RFC 4380): the server's address, and the inverted one of the client. */
-const TEREDO = rangeOf("2001::/32")!;
+/** An IPv6 address with an IPv4 address in its end: IPv4-mapped (RFC 4291), or NAT64 (RFC 6052). */
+const EMBEDDING = /^\[(?:::ffff|64:ff9b:):([\da-f]{1,4}):([\da-f]{1,4})\]$/;
 
-const LAST_32 = 0xffff_ffffn;
+/** An entry of the list, with a port or without. An IPv6 address with a port has brackets. */
+const ENTRY = /^(\[.+\][^:]*|[^:]+):(\d{1,5})$/;
 
-/** Parses comma-separated host names, addresses and CIDR ranges. Undefined if one is invalid. */
+/**
+ * Parses comma-separated host names, addresses and CIDR ranges, each of which may have a
+ * port. Undefined if one is invalid.
+ */
 export function parseAllowedTargets(list: string): AllowedTargets | undefined {
-  const entries = list.split(",").map((entry) => entry.trim());
-  const ranges = entries.map(rangeOf);
-  const names = entries.filter((_, i) => !ranges[i]);
-  const hosts = names.map((name) => URL.parse(`http://${name}/`)?.hostname);
-  // What URL makes an address, or has a port or a path, is not a host name.
-  if (names.some((name, i) => name.toLowerCase() !== hosts[i])) return;
-  return {
-    hosts: new Set(names.map((name) => name.toLowerCase())),
-    ranges: ranges.filter((range) => range !== undefined),
-  };
+  const targets: AllowedTarget[] = [];
+  for (const entry of list.split(",").map((entry) => entry.trim())) {
+    const [, place = entry, port] = ENTRY.exec(entry) ?? [];
+    const range = rangeOf(place.replace(/^\[(.*)\]/, "$1"));
+    const name = place.toLowerCase();
+    const isName = URL.parse(`http://${name}/`)?.hostname === name;
+    // What URL makes an address, or has a path, is not a host name.
+    if (!range && !isName || Number(port) > 65_535) return;
+    targets.push(range ? { range, port } : { name, port });
+  }
+  return targets;
 }
 
 /** The host of a URL: a name without a trailing dot, or an address without brackets. */
@@ -74,87 +65,54 @@ export function hostOf({ hostname }: URL): string {
 export function faultsOf(
   url: URL,
   addresses: readonly string[],
-  { hosts, ranges }: AllowedTargets,
+  allowed: AllowedTargets,
 ): ("https_required" | "forbidden_target")[] {
   const host = hostOf(url);
-  if (hosts.has(host)) return [];
+  const isHttps = url.protocol === "https:";
+  const port = url.port || (isHttps ? "443" : "80");
+  const ofPort = allowed.filter((target) => (target.port ?? port) === port);
+  if (ofPort.some(({ name }) => name === host)) return [];
+  const isAllowed = (address: string) =>
+    ofPort.some(({ range }) => range && isIn(range, address));
   const isLocal = /(?:^|\.)localhost$/.test(host);
-  const allowed = addresses.filter((address) => isIn(ranges, address));
   const isInside = !isLocal && addresses.length > 0 &&
-    allowed.length === addresses.length;
+    addresses.every(isAllowed);
   const isForbidden = isLocal ||
-    addresses.some((address) => !isPublic(address) && !isIn(ranges, address));
+    addresses.some((address) => !isPublic(address) && !isAllowed(address));
   return [
-    ...url.protocol !== "https:" && !isInside
-      ? ["https_required" as const]
-      : [],
+    ...isHttps || isInside ? [] : ["https_required" as const],
     ...isForbidden ? ["forbidden_target" as const] : [],
   ];
 }
 
-function isPublic(text: string): boolean {
-  const address = addressOf(text);
-  return address !== undefined &&
-    [address, ...embeddedIn(address)].every((one) =>
-      !FORBIDDEN.some((range) => contains(range, one))
-    );
+function isPublic(address: string): boolean {
+  if (isIP(address) === 4) return !isIn(FORBIDDEN, address);
+  // The URL parser writes an IPv4 tail as groups. A link-local address has a zone.
+  const text = URL.parse(`http://[${address.replace(/%.*$/, "")}]`)?.hostname;
+  const [, high, low] = EMBEDDING.exec(text ?? "") ?? [];
+  return high
+    ? isPublic(
+      [high, low!].map((group) => parseInt(group, 16))
+        .flatMap((bits) => [bits >> 8, bits & 255]).join("."),
+    )
+    : isIn(GLOBAL, address) && !isIn(FORBIDDEN, address);
 }
 
-/** The IPv4 addresses that an IPv6 address leads to. */
-function embeddedIn(address: Address): Address[] {
-  const values = EMBEDDING.filter(({ range }) => contains(range, address))
-    .map(({ end }) => address.value >> end);
-  if (contains(TEREDO, address)) {
-    values.push(address.value >> 64n, ~address.value);
+/** Whether the range has the address. `BlockList` takes an IPv4-mapped one as IPv4. */
+function isIn(range: BlockList, address: string): boolean {
+  return range.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
+}
+
+/** The addresses of CIDR ranges such as `10.1.0.0/16` (RFC 4632), or single ones. */
+function rangeOf(...texts: string[]): BlockList | undefined {
+  const list = new BlockList();
+  for (const text of texts) {
+    const [, base = "", length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+    const version = isIP(base);
+    const bits = version === 4 ? 32 : 128;
+    const prefix = length === undefined ? bits : Number(length);
+    if (version === 0 || prefix > bits) return;
+    list.addSubnet(base, prefix, version === 4 ? "ipv4" : "ipv6");
   }
-  return values.map((value) => ({ bits: 32, value: value & LAST_32 }));
-}
-
-/** Whether one of the ranges contains the address. An IPv4-mapped address counts as IPv4. */
-function isIn(ranges: readonly AddressRange[], text: string): boolean {
-  const address = addressOf(text);
-  if (!address) return false;
-  const isMapped = address.bits === 128 && address.value >> 32n === 0xffffn;
-  const all = isMapped ? [address, ...embeddedIn(address)] : [address];
-  return ranges.some((range) => all.some((one) => contains(range, one)));
-}
-
-function contains(
-  { bits, value, prefix }: AddressRange,
-  address: Address,
-): boolean {
-  const rest = BigInt(bits - prefix);
-  return bits === address.bits && value >> rest === address.value >> rest;
-}
-
-/** A range such as `10.1.0.0/16`, or a single address. */
-function rangeOf(text: string): AddressRange | undefined {
-  const [, base, length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const address = base && addressOf(base);
-  if (!address) return;
-  const prefix = length === undefined ? address.bits : Number(length);
-  return prefix <= address.bits ? { ...address, prefix } : undefined;
-}
-
-function addressOf(text: string): Address | undefined {
-  // An address in a URL has brackets, a link-local one has a zone.
-  const address = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
-  switch (isIP(address)) {
-    case 4:
-      return { bits: 32, value: numberOf(address.split(".").map(Number), 8n) };
-    case 6: {
-      // The URL parser writes an IPv4 tail as groups.
-      const { hostname } = new URL(`http://[${address}]`);
-      const [before, after] = hostname.slice(1, -1).split("::")
-        .map((part) => part.split(":").filter((group) => group));
-      const zeros = Array(8 - before!.length - (after?.length ?? 0)).fill("0");
-      const groups = [...before!, ...zeros, ...after ?? []];
-      const numbers = groups.map((group) => parseInt(group, 16));
-      return { bits: 128, value: numberOf(numbers, 16n) };
-    }
-  }
-}
-
-function numberOf(parts: number[], bits: bigint): bigint {
-  return parts.reduce((sum, part) => sum << bits | BigInt(part), 0n);
+  return list;
 }

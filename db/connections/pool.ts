@@ -2,8 +2,13 @@ import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
 import { pause, withDeadline } from "./deadline.ts";
 import { requiresNewConnection } from "./errors.ts";
-import type { Caller } from "./fair_share.ts";
-import { type Kind, type Load, type Place, Queue } from "./queue.ts";
+import {
+  type Caller,
+  type Kind,
+  type Load,
+  type Permit,
+  Queue,
+} from "./queue.ts";
 
 interface PoolSettings {
   connections: number;
@@ -11,7 +16,7 @@ interface PoolSettings {
   statementTimeoutMs: number;
 }
 
-/** A place for a connection, which is opened on first use, and again when it is lost. */
+/** At most one connection, which is opened on first use, and again when it is lost. */
 interface Slot {
   connection?: Connection;
   openedAt: number;
@@ -31,7 +36,7 @@ export class Pool {
   readonly #open: () => Connection;
   readonly #statementTimeoutMs: number;
   readonly #slots: Slot[];
-  /** As many as the queue has free places. */
+  /** Those that no operation uses. */
   readonly #free: Slot[];
   readonly #queue: Queue;
   #isClosed = false;
@@ -60,14 +65,14 @@ export class Pool {
    * the deadline.
    */
   async acquire(caller: Caller, kind: Kind, deadline: number): Promise<Lease> {
-    const place = await this.#queue.enter(caller, kind, deadline);
+    const permit = await this.#queue.enter(caller, kind, deadline);
     const slot = this.#free.splice(this.#free.findLastIndex(isOpen), 1)[0]!;
     slot.wasUsed = true;
     if (!isOpen(slot)) {
       const wait = slot.openedAt + RECONNECT_MS - performance.now();
       await pause(Math.min(wait, deadline - performance.now()));
       if (this.#isClosed || performance.now() >= deadline) {
-        this.#release(slot, place);
+        this.#release(slot, permit);
         throw unavailable(this.#isClosed ? "The service is stopping" : LATE);
       }
       slot.openedAt = performance.now();
@@ -77,13 +82,13 @@ export class Pool {
       slot.connection!,
       deadline,
       this.#statementTimeoutMs,
-      () => this.#release(slot, place),
+      () => this.#release(slot, permit),
     );
   }
 
-  #release(slot: Slot, place: Place): void {
+  #release(slot: Slot, permit: Permit): void {
     this.#free.push(slot);
-    place[Symbol.dispose]();
+    permit[Symbol.dispose]();
   }
 
   /** Closes connections that are unused since the last call. */

@@ -1,9 +1,13 @@
-import { unavailable } from "../../schema/errors.ts";
+import { tooManyRequests, unavailable } from "../../schema/errors.ts";
 import { withDeadline } from "./deadline.ts";
-import { type Caller, FairShare, Tally } from "./fair_share.ts";
-import { RoundRobin } from "./round_robin.ts";
 
-/** Short operations read a few rows by key. Lists, searches and writes are long. */
+/** An organization, and the id of its API key or the subject of its token. */
+export interface Caller {
+  organizationId: string;
+  name: string;
+}
+
+/** Long operations, such as lists and writes, leave a third of the supply to short ones. */
 export type Kind = "short" | "long";
 
 /** The amount in use, and the number of waiting operations. */
@@ -12,221 +16,242 @@ export interface Load {
   waiting: number;
 }
 
+/** What a running operation has of the supply. Its disposal lets waiting ones run. */
+export interface Permit extends Disposable {
+  readonly amount: number;
+  /** Gives back what exceeds this amount. */
+  shrink(amount: number): void;
+}
+
 /** The limits of waiting operations: in all, of an organization and of a caller. */
 export const MAX_WAITING = { all: 10_000, organization: 1_000, caller: 500 };
 
 /**
  * The part of the supply that one organization may have. It is large, because an
- * organization that wants more waits for its turn.
+ * organization that wants more waits until others have had some.
  */
 const PART = 7 / 8;
 
+/** The amount of an organization, and those of its callers by their names. */
+interface Amounts {
+  ofAll: number;
+  readonly ofCallers: Map<string, number>;
+}
+
+/** Amounts of callers, with their sums by organization and in all. */
+export class Tally {
+  total = 0;
+  /** By organization. An amount of 0 is absent. */
+  readonly #amounts = new Map<string, Amounts>();
+
+  ofOrganization({ organizationId }: Caller): number {
+    return this.#amounts.get(organizationId)?.ofAll ?? 0;
+  }
+
+  ofCaller({ organizationId, name }: Caller): number {
+    return this.#amounts.get(organizationId)?.ofCallers.get(name) ?? 0;
+  }
+
+  add({ organizationId, name }: Caller, amount: number): void {
+    this.total += amount;
+    const amounts = this.#amounts.get(organizationId) ??
+      { ofAll: 0, ofCallers: new Map<string, number>() };
+    amounts.ofAll += amount;
+    const ofCaller = (amounts.ofCallers.get(name) ?? 0) + amount;
+    if (ofCaller === 0) amounts.ofCallers.delete(name);
+    else amounts.ofCallers.set(name, ofCaller);
+    if (amounts.ofCallers.size === 0) this.#amounts.delete(organizationId);
+    else this.#amounts.set(organizationId, amounts);
+  }
+}
+
+/** What the operations of a kind share. */
+interface Supply {
+  size: number;
+  used: Tally;
+}
+
+interface WaitingOperation {
+  caller: Caller;
+  amount: number;
+  admit(permit: Permit): void;
+}
+
+/** Waiting operations by organization and by the name of the caller, the next ones first. */
+type Waiting = Map<string, Map<string, WaitingOperation[]>>;
+
 /**
- * Lets operations run while there is enough for them of a limited supply, such as places
- * or bytes. The others wait: organizations, the callers of an organization and the kinds of
- * operations take turns. Long operations leave a third of the supply to short ones, and
- * nobody has all of it, so that a new organization gets some at once.
+ * Lets operations run while there is enough for them of a limited supply, such as
+ * connections or bytes. The others wait. Organizations are served in turn, and so are the
+ * callers of an organization, whose own operations are first in, first out.
+ *
+ * An organization may have a part of what the other organizations leave, and a caller the
+ * same part of what the other callers of its organization leave of that. So there is
+ * always some for a newcomer. An organization that has nothing may take any amount.
  */
 export class Queue {
   readonly #name: string;
-  readonly #supply: FairShare;
-  /** The supplies that the operations of a kind share: long ones may not have all. */
-  readonly #supplies: Record<Kind, FairShare[]>;
-  readonly #waiting = new Tally();
-  readonly #lines = { short: new WaitingLine(), long: new WaitingLine() };
-  readonly #admissions = {
-    short: this.#admissionOf("short"),
-    long: this.#admissionOf("long"),
+  readonly #part: number;
+  readonly #used = new Tally();
+  readonly #supplies: Record<Kind, Supply[]>;
+  readonly #waits = new Tally();
+  readonly #waiting: Record<Kind, Waiting> = {
+    short: new Map(),
+    long: new Map(),
   };
-  /** The first kind has priority for the next place. */
+  /** The next operation is of the first kind, if one of it may run. */
   readonly #kinds: Kind[] = ["short", "long"];
 
   /** `name` is what the operations wait for, for messages. */
-  constructor(supply: number, name: string, part = PART) {
+  constructor(size: number, name: string, part = PART) {
     this.#name = name;
-    this.#supply = new FairShare(supply, part);
-    const third = Math.ceil(supply / 3);
-    const longSupply = new FairShare(Math.max(1, supply - third), part);
-    this.#supplies = {
-      short: [this.#supply],
-      long: [this.#supply, longSupply],
-    };
-  }
-
-  /** Whether nothing runs. */
-  get isIdle(): boolean {
-    return this.#supply.held === 0;
+    this.#part = part;
+    const all = { size, used: this.#used };
+    const most = Math.max(1, size - Math.ceil(size / 3));
+    const long = { size: most, used: new Tally() };
+    this.#supplies = { short: [all], long: [all, long] };
   }
 
   get load(): Load {
-    return { used: this.#supply.held, waiting: this.#waiting.total };
+    return { used: this.#used.total, waiting: this.#waits.total };
   }
 
   /**
    * Waits for an amount until `deadline`, in milliseconds of `performance.now()`. Throws
-   * `SERVICE_UNAVAILABLE` at the deadline, and at once while too many operations wait.
+   * `SERVICE_UNAVAILABLE` at the deadline. While too many operations wait, it throws at
+   * once: `TOO_MANY_REQUESTS` if they are those of the caller or its organization, and
+   * otherwise `SERVICE_UNAVAILABLE`.
    */
   async enter(
     caller: Caller,
     kind: Kind,
     deadline: number,
     amount = 1,
-  ): Promise<Place> {
+  ): Promise<Permit> {
     if (performance.now() >= deadline) throw this.#tooLate();
-    if (this.#mayEnter(caller, kind, amount)) {
-      return this.#place(caller, kind, amount);
+    if (this.#mayRun(caller, kind, amount)) {
+      return this.#permit(caller, kind, amount);
     }
-    if (this.#isFull(caller)) {
-      throw unavailable(`Too many requests are waiting for the ${this.#name}`);
-    }
-    const { promise, resolve: admit } = Promise.withResolvers<Place>();
-    const entry = { caller, amount, admit };
-    this.#lines[kind].add(entry);
-    this.#waiting.add(caller, 1);
+    this.#checkWaiting(caller);
+    const { promise, resolve: admit } = Promise.withResolvers<Permit>();
+    const operation = { caller, amount, admit };
+    this.#add(kind, operation);
     return await withDeadline(deadline, promise, () => {
-      this.#lines[kind].remove(entry);
-      this.#waiting.add(caller, -1);
+      this.#remove(kind, operation);
       return this.#tooLate();
     });
-  }
-
-  #place(caller: Caller, kind: Kind, amount: number): Place {
-    this.#take(caller, kind, amount);
-    return new Place(this, caller, kind, amount);
-  }
-
-  /** Gives back an amount, and admits the operations that it lets run. Only a place calls it. */
-  giveBack(caller: Caller, kind: Kind, amount: number): void {
-    this.#take(caller, kind, -amount);
-    while (this.#waiting.total > 0 && this.#admitNext());
-  }
-
-  #take(caller: Caller, kind: Kind, amount: number): void {
-    for (const supply of this.#supplies[kind]) supply.take(caller, amount);
   }
 
   #tooLate() {
     return unavailable(`The ${this.#name} was too busy for this request`);
   }
 
-  #isFull(caller: Caller): boolean {
-    return this.#waiting.total >= MAX_WAITING.all ||
-      this.#waiting.ofOrganization(caller) >= MAX_WAITING.organization ||
-      this.#waiting.ofCaller(caller) >= MAX_WAITING.caller;
-  }
-
-  #admissionOf(kind: Kind): Admission {
-    return {
-      organization: (id) =>
-        this.#supplies[kind].every((supply) => supply.allowsNewcomer(id)),
-      entry: ({ caller, amount }) => this.#mayEnter(caller, kind, amount),
-    };
+  #checkWaiting(caller: Caller): void {
+    const isOwn = this.#waits.ofCaller(caller) >= MAX_WAITING.caller;
+    if (
+      isOwn || this.#waits.ofOrganization(caller) >= MAX_WAITING.organization
+    ) {
+      throw tooManyRequests(
+        `Too many requests of this ${
+          isOwn ? "caller" : "organization"
+        } are waiting for the ${this.#name}`,
+      );
+    }
+    if (this.#waits.total >= MAX_WAITING.all) {
+      throw unavailable(`Too many requests are waiting for the ${this.#name}`);
+    }
   }
 
   /** Whether the amount is free and the caller may have it. An operation alone may have any amount. */
-  #mayEnter(caller: Caller, kind: Kind, amount: number): boolean {
-    for (const supply of this.#supplies[kind]) {
-      const isThere = supply.free >= amount || supply.held === 0;
-      if (!isThere || !supply.allows(caller, amount)) return false;
-    }
-    return true;
+  #mayRun(caller: Caller, kind: Kind, amount: number): boolean {
+    return this.#supplies[kind].every(({ size, used }) => {
+      const free = size - used.total;
+      if (free < amount && used.total > 0) return false;
+      const ofOrganization = used.ofOrganization(caller);
+      if (ofOrganization === 0) return true;
+      const ofCaller = used.ofCaller(caller);
+      const share = this.#part * (free + ofOrganization);
+      return ofCaller + amount <=
+        this.#part * (share - ofOrganization + ofCaller);
+    });
   }
 
-  /** Admits the next operation. Returns whether there was one that may run. */
+  #permit(caller: Caller, kind: Kind, amount: number): Permit {
+    this.#use(caller, kind, amount);
+    const shrink = (to: number) => {
+      if (to >= permit.amount) return;
+      this.#use(caller, kind, to - permit.amount);
+      permit.amount = to;
+      while (this.#waits.total > 0 && this.#admitNext());
+    };
+    const permit = { amount, shrink, [Symbol.dispose]: () => shrink(0) };
+    return permit;
+  }
+
+  #use(caller: Caller, kind: Kind, amount: number): void {
+    for (const { used } of this.#supplies[kind]) used.add(caller, amount);
+  }
+
+  #add(kind: Kind, operation: WaitingOperation): void {
+    const { caller: { organizationId, name } } = operation;
+    const organizations = this.#waiting[kind];
+    const callers = organizations.get(organizationId) ?? new Map();
+    const operations = callers.get(name) ?? [];
+    operations.push(operation);
+    callers.set(name, operations);
+    organizations.set(organizationId, callers);
+    this.#waits.add(operation.caller, 1);
+  }
+
+  #remove(kind: Kind, operation: WaitingOperation): void {
+    const { caller: { organizationId, name } } = operation;
+    const organizations = this.#waiting[kind];
+    const callers = organizations.get(organizationId)!;
+    const operations = callers.get(name)!;
+    operations.splice(operations.indexOf(operation), 1);
+    if (operations.length === 0) callers.delete(name);
+    if (callers.size === 0) organizations.delete(organizationId);
+    this.#waits.add(operation.caller, -1);
+  }
+
+  /** Admits the next operation, if one may run. Its organization and its caller are the last then. */
   #admitNext(): boolean {
     for (const kind of this.#kinds) {
-      // Without this, every release would ask all waiting organizations.
-      if (this.#supplies[kind].some(({ free }) => free <= 0)) continue;
-      const next = this.#lines[kind].takeFirst(this.#admissions[kind]);
+      const next = this.#next(kind);
       if (!next) continue;
+      const { caller, amount, admit } = next;
+      const { organizationId, name } = caller;
+      this.#remove(kind, next);
+      const organizations = this.#waiting[kind];
+      moveToEnd(organizations.get(organizationId), name);
+      moveToEnd(organizations, organizationId);
       if (kind === this.#kinds[0]) this.#kinds.reverse();
-      this.#waiting.add(next.caller, -1);
-      next.admit(this.#place(next.caller, kind, next.amount));
+      admit(this.#permit(caller, kind, amount));
       return true;
     }
     return false;
   }
-}
 
-/** What a running operation holds. Its disposal lets the next ones run. */
-export class Place implements Disposable {
-  readonly #queue: Queue;
-  readonly #caller: Caller;
-  readonly #kind: Kind;
-  #amount: number;
-
-  constructor(queue: Queue, caller: Caller, kind: Kind, amount: number) {
-    this.#queue = queue;
-    this.#caller = caller;
-    this.#kind = kind;
-    this.#amount = amount;
-  }
-
-  get amount(): number {
-    return this.#amount;
-  }
-
-  /** Gives back what exceeds this amount. */
-  shrink(amount: number): void {
-    const less = this.#amount - amount;
-    if (less <= 0) return;
-    this.#amount = amount;
-    this.#queue.giveBack(this.#caller, this.#kind, less);
-  }
-
-  [Symbol.dispose](): void {
-    this.shrink(0);
-  }
-}
-
-/** A waiting operation. `admit` lets it run. */
-interface Waiting {
-  caller: Caller;
-  amount: number;
-  admit(place: Place): void;
-}
-
-/** Whether an operation may run. If an organization is not admitted, none of its operations is. */
-interface Admission {
-  organization(id: string): boolean;
-  entry(entry: Waiting): boolean;
-}
-
-/** The waiting operations of a kind. */
-class WaitingLine {
-  /** By organization and by the name of the caller. The operations of a caller are first in, first out. */
-  readonly #organizations = new RoundRobin<RoundRobin<Waiting[]>>();
-
-  add(entry: Waiting): void {
-    const { organizationId, name } = entry.caller;
-    const callers = this.#organizations.get(organizationId) ??
-      this.#organizations.add(organizationId, new RoundRobin());
-    const entries = callers.get(name) ?? callers.add(name, []);
-    entries.push(entry);
-  }
-
-  remove(entry: Waiting): void {
-    const { organizationId, name } = entry.caller;
-    const callers = this.#organizations.get(organizationId)!;
-    const entries = callers.get(name)!;
-    entries.splice(entries.indexOf(entry), 1);
-    if (entries.length === 0) callers.delete(name);
-    if (callers.size === 0) this.#organizations.delete(organizationId);
-  }
-
-  /** Takes the next operation that may run. The organization and the caller go to the end. */
-  takeFirst(admission: Admission): Waiting | undefined {
-    for (const [organizationId, callers] of this.#organizations) {
-      if (!admission.organization(organizationId)) continue;
-      for (const [name, entries] of callers) {
-        if (!admission.entry(entries[0]!)) continue;
-        const entry = entries.shift()!;
-        if (entries.length > 0) callers.moveToEnd(name);
-        else callers.delete(name);
-        if (callers.size > 0) this.#organizations.moveToEnd(organizationId);
-        else this.#organizations.delete(organizationId);
-        return entry;
+  /** The next operation of the kind that may run. */
+  #next(kind: Kind): WaitingOperation | undefined {
+    // Without these two checks, every release would ask all waiting callers.
+    const isFree = this.#supplies[kind]
+      .every(({ size, used }) => used.total < size);
+    if (!isFree) return;
+    for (const [organizationId, callers] of this.#waiting[kind]) {
+      const newcomer = { organizationId, name: "" };
+      if (!this.#mayRun(newcomer, kind, 1)) continue;
+      for (const [operation] of callers.values()) {
+        const { caller, amount } = operation!;
+        if (this.#mayRun(caller, kind, amount)) return operation;
       }
     }
   }
+}
+
+function moveToEnd<T>(map: Map<string, T> | undefined, key: string): void {
+  const value = map?.get(key);
+  if (value === undefined) return;
+  map!.delete(key);
+  map!.set(key, value);
 }

@@ -1,119 +1,150 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import { type Book, objectsIn } from "../../schema/onix/mapping/codec.ts";
+import { elementOfName } from "../../schema/onix/mapping/collections.ts";
+import {
+  type ContributorRow,
+  elementOfPerson,
+} from "../../schema/onix/mapping/contributors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
-import type { ElementPlace } from "../../schema/onix/mapping/record_reader.ts";
+import {
+  COLLATERAL_TYPES,
+  containerOf,
+  MAPPING,
+  type RecordValues,
+} from "../../schema/onix/mapping/mapping.ts";
+import type { Reading } from "../../schema/onix/mapping/outgoing.ts";
 import type { Message } from "../../schema/onix/report/report.ts";
-import type { Links, Warn } from "./links.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import { FIELDS } from "../../schema/product.ts";
+import type { LinkRow, Links, Warn } from "./links.ts";
 
 /* What a record writes to its product. */
 
-/** The body that a record writes to its product, and the warnings about what it names. */
+/**
+ * The body that a record writes to its product, what that then is, and the warnings about
+ * what the record names. Its elements get the ids of that.
+ */
 export function bodyOf(
+  said: RecordValues,
   incoming: Incoming,
+  now: Reading,
   links: Links,
-  before: Entry | undefined,
-): { body: ProductBody; messages: Message[] } {
-  const { linked, product_territories, product_sales_rights } = incoming;
+  book: Book,
+): { body: ProductBody; after: Book; messages: Message[] } {
+  const before: Entry = book.product;
+  const body: ProductBody = {};
+  /** What the product then shows of records that it refers to. */
+  const shown: Entry = {};
+  const contributors = { ...book.contributors };
   const messages = new Map<string, Message>();
   // A contributor has a row for each role: what is wrong with its element is told once.
   const warn =
-    (placeOf: (field: string) => ElementPlace): Warn =>
-    (code, field, message) => {
-      const place = placeOf(field);
+    (elementOf: (field: string) => Element): Warn => (code, field, message) => {
+      const place = incoming.reader.placeOf(elementOf(field));
       const told: Message = { severity: "warning", code, ...place, message };
       messages.set(`${code} ${place.path}`, told);
     };
-  const body: ProductBody = { ...incoming.body };
-  // An ISBN-10 alone says nothing against the ISBN-13 that it is.
-  if (incoming.isbn13 === null && incoming.isbn10 !== null) delete body.isbn13;
 
-  for (
-    const [table, field] of [
-      ["publishers", "publisher"],
-      ["imprints", "imprint"],
-    ] as const
-  ) {
-    const name = linked[field];
-    if (name === undefined) continue;
-    body[`${field}_id`] = name === null
-      ? null
-      : links.idOf(table, { name }, warn(() => incoming.placeOf(field)));
+  for (const [name, value] of Object.entries(said)) {
+    const field = FIELDS[name];
+    if (!field || ["contributors", "collections"].includes(name)) continue;
+    body[name] = value ?? (field.kind === "column" ? null : []);
   }
-  for (
-    const [field, list, code] of [
-      ["publishing_status_id", "publishing_statuses", linked.publishing_status],
-      [
-        "product_availability_id",
-        "product_availabilities",
-        linked.product_availability,
-      ],
-    ] as const
-  ) {
-    if (code === undefined) continue;
-    body[field] = code === null ? null : links.codeId(list, code) ?? null;
-  }
-  if (linked.product_form !== undefined) {
-    const format = formatFor(linked.product_form, links, before);
-    if (format !== undefined) body.format_id = format;
-  }
-  if (linked.contributors) {
-    const ids = links.contributors(
-      linked.contributors.map((one) => ({
-        role: one.role,
-        named: { ...one.contributor },
-        warn: warn(one.placeOf),
-      })),
+  // An ISBN-10 alone says nothing against the ISBN-13 that it is.
+  if (!now.values.isbn13 && now.values.isbn10) delete body.isbn13;
+  if (COLLATERAL_TYPES.some((type) => type in said)) {
+    body.collateral = COLLATERAL_TYPES.flatMap((type) =>
+      objectsIn(type in said ? said[type] : MAPPING[type]!.valueIn(book))
     );
+  }
+  for (const [field, table] of NAMED) {
+    if (!(field in said)) continue;
+    const { block, find } = MAPPING[field]!;
+    const container = containerOf(now.record, block);
+    const found = container && find!(container);
+    const name = said[field] as string | undefined;
+    const row = name && found &&
+      links.recordOf(table, { name }, warn(() => found));
+    if (row) found.id = row.id;
+    body[`${field}_id`] = row ? row.id : null;
+    shown[`${field}_name`] = row ? row.name : null;
+  }
+  for (const [field, list] of CODED) {
+    if (!(field in said)) continue;
+    const code = said[field] as string | undefined;
+    body[`${field}_id`] = code ? links.codeId(list, code) ?? null : null;
+    shown[`${field}_code`] = code;
+  }
+  if ("product_form" in said) {
+    const code = said.product_form as string | undefined;
+    const form = code ? links.codeId("product_forms", code) ?? null : null;
+    shown.product_form_id = form;
+    // The product's own format stays if it has that form.
+    if (!before.format_id || (before.product_form_id ?? null) !== form) {
+      body.format_id = form && links.formatOf(form);
+    }
+  }
+  if ("contributors" in said) {
+    const all = objectsIn(said.contributors) as unknown as ContributorRow[];
+    const named = all.map((row) => {
+      const element = now.reader.elementOf(row)!;
+      const { role, ...named } = row;
+      const told = warn((field) => elementOfPerson(element, field) ?? element);
+      return { role, named, element, warn: told };
+    });
+    const rows = links.contributors(named);
     const seen = new Set<string>();
-    body.contributors = linked.contributors.flatMap(({ role, placeOf }, i) => {
-      const contributor_id = ids[i]!;
+    body.contributors = named.flatMap(({ role, element, warn }, i) => {
+      const { id: contributor_id, name: contributor_name } = rows[i]!;
       const contributor_role_id = links.codeId("contributor_roles", role);
       if (!contributor_role_id) return [];
-      const key = `${contributor_id} ${contributor_role_id}`;
-      if (!seen.has(key)) {
-        seen.add(key);
-        return [{ contributor_id, contributor_role_id }];
-      }
-      warn(placeOf)("duplicate", "name", SAID_TWICE);
-      return [];
+      element.id = contributor_id;
+      contributors[contributor_id] = rows[i]!;
+      if (isSeen(seen, `${contributor_id} ${role}`, warn)) return [];
+      return [{
+        contributor_id,
+        contributor_role_id,
+        contributor_name,
+        contributor_role_code: role,
+      }];
     });
   }
-  if (linked.collections) {
+  if ("collections" in said) {
     const seen = new Set<string>();
-    const collections = linked.collections.flatMap((collection) => {
-      const { name, part_number } = collection;
-      const collection_id = links.idOf(
-        "collections",
-        { name },
-        warn(() => collection.place),
-      );
-      if (!seen.has(collection_id)) {
-        seen.add(collection_id);
-        return [{ collection_id, part_number }];
-      }
-      warn(() => collection.place)("duplicate", "name", SAID_TWICE);
-      return [];
+    const named: LinkRow[] = [];
+    shown.collections = named;
+    body.product_collections = objectsIn(said.collections).flatMap((row) => {
+      const element = now.reader.elementOf(row)!;
+      const told = warn(() => elementOfName(element) ?? element);
+      const name = String(row.name);
+      const collection = links.recordOf("collections", { name }, told);
+      element.id = collection.id;
+      if (isSeen(seen, collection.id, told)) return [];
+      named.push(collection);
+      const { part_number = null } = row;
+      return [{ collection_id: collection.id, part_number }];
     });
-    body.product_collections = collections;
-    if (before?.series_id && !seen.has(before.series_id as string)) {
+    if (before.series_id && !seen.has(before.series_id as string)) {
       body.series_id = null;
     }
   }
-  if (product_territories) body.product_territories = product_territories;
-  if (product_sales_rights) body.product_sales_rights = product_sales_rights;
-  return { body, messages: [...messages.values()] };
+  const product = { ...before, ...body, ...shown };
+  return {
+    body,
+    after: { ...book, product, contributors },
+    messages: [...messages.values()],
+  };
 }
 
-const SAID_TWICE = "An earlier one is the same";
+const NAMED = [["publisher", "publishers"], ["imprint", "imprints"]] as const;
 
-/** The format for a form: the product's own if it has that form. Undefined: it stays. */
-function formatFor(
-  form: string | null,
-  links: Links,
-  before: Entry | undefined,
-): string | null | undefined {
-  const formId = form === null
-    ? null
-    : links.codeId("product_forms", form) ?? null;
-  if (before?.format_id && (before.product_form_id ?? null) === formId) return;
-  return formId === null ? null : links.formatOf(formId);
+const CODED = [
+  ["publishing_status", "publishing_statuses"],
+  ["product_availability", "product_availabilities"],
+] as const;
+
+function isSeen(seen: Set<string>, key: string, warn: Warn): boolean {
+  if (!seen.has(key)) return !seen.add(key);
+  warn("duplicate", "name", "An earlier one is the same");
+  return true;
 }

@@ -1,12 +1,12 @@
 import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
   type Differences,
+  type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
-import type { Identities } from "../../schema/onix/mapping/identity.ts";
+import { giveIds, type Ids } from "../../schema/onix/mapping/ids.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
-import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
@@ -39,7 +39,8 @@ export interface BesideProduct {
   record: string | null;
   digest: string | null;
   differences: Differences | null;
-  identities: Identities | null;
+  /** The ids of the record's elements. */
+  identities: Ids | null;
 }
 
 /** The contributors of these products as a JSON array. */
@@ -157,10 +158,18 @@ export function byId(records: string): Book["contributors"] {
 }
 
 /** The record of a product as it goes out. */
-export function* recordOf(source: Source, release: Release): Steps<Mended> {
-  const { record, differences, identities } = source;
-  const received = record === null
-    ? null
-    : { record: yield* fromStored(record), differences, identities };
-  return yield* writeRecord(bookOf(source), received, release);
+export function recordOf(source: Source, release: Release): Mended {
+  const received = receivedIn(source);
+  return writeRecord(bookOf(source), received, release);
+}
+
+/** The record last received, if there is one. */
+export function receivedIn(
+  { record, differences, identities }: BesideProduct,
+): Received | null {
+  if (record === null) return null;
+  return {
+    record: giveIds(fromStored(record), identities),
+    differences,
+  };
 }

@@ -2,7 +2,6 @@ import type { Cursor } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
-import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import {
   documentSize,
@@ -58,12 +57,12 @@ export async function listOnixChanges(
 }
 
 /** The record of a change as it goes out. */
-export function* changedRecord(
+export function changedRecord(
   { id, reference, source }: OnixChange,
   release: Release,
-): Steps<Element> {
+): Element {
   return source
-    ? (yield* recordOf(source, release)).record
+    ? (recordOf(source, release)).record
     : deletionRecord(reference ?? `urn:uuid:${id}`, id);
 }
 

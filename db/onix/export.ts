@@ -1,6 +1,5 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
-import { finish } from "../../schema/onix/xml/steps.ts";
 import { writeMessage } from "../../schema/onix/xml/write.ts";
 import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -62,7 +61,7 @@ async function writeFeed(
         limit: RECORDS_PER_PAGE,
       });
       for (const change of page.changes) {
-        yield finish(changedRecord(change, release));
+        yield changedRecord(change, release);
       }
       ({ cursor, more } = page);
       progress?.(written += page.changes.length);

@@ -1,12 +1,21 @@
 import type { ApiError } from "../../schema/errors.ts";
-import { type Merged, mergeEdits } from "../../schema/onix/mapping/edits.ts";
 import type { Book } from "../../schema/onix/mapping/codec.ts";
+import { idsIn } from "../../schema/onix/mapping/ids.ts";
+import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
+  differencesOf,
+  type Last,
+  type Merged,
+  mergeEdits,
+} from "../../schema/onix/mapping/merge.ts";
+import type { Edits } from "../../schema/onix/mapping/options.ts";
+import {
+  type Reading,
+  readStored as readRecord,
   type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
-import { toStored } from "../../schema/onix/xml/write.ts";
-import { inTurns } from "../../schema/onix/xml/steps.ts";
+import { saysSame } from "../../schema/onix/xml/element.ts";
 import type { Message, Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -14,8 +23,9 @@ import type { Queries } from "../database.ts";
 import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/write_together.ts";
+import { uuidv7 } from "../uuid.ts";
 import { bodyOf } from "./body.ts";
-import { type BesideProduct, bookOf } from "./books.ts";
+import { bookOf, receivedIn } from "./books.ts";
 import {
   findProducts,
   isbnNumber,
@@ -23,7 +33,7 @@ import {
   Matches,
   referencesOf,
 } from "./find.ts";
-import { type Item, outcomeOf } from "./items.ts";
+import { type Item, outcomeOf, storedForm } from "./items.ts";
 import { linkRecords } from "./links.ts";
 import {
   fault,
@@ -39,14 +49,10 @@ import {
   STALE_MESSAGE,
 } from "./plan.ts";
 import {
-  formToStore,
-  keptDifferences,
-  lastOf,
-  type LastRecord,
   noteReferences,
   noteSenders,
   readStored,
-  type StoredForm,
+  type StoredRecord,
   storeRecords,
 } from "./records.ts";
 
@@ -68,7 +74,7 @@ export async function importGroup(
   items: readonly Item[],
   options: GroupOptions,
 ): Promise<Outcomes> {
-  const { dryRun, pace } = options;
+  const { dryRun } = options;
   const unchanged = await findUnchanged(queries(), items, options);
   const changing = items.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
@@ -82,9 +88,8 @@ export async function importGroup(
         const { done, faults } = await writeTogether(
           tx,
           writes,
-          (done, sizes) => storeRecords(tx, done.filter(hasForm), sizes, pace),
+          async (done) => void await tx.send(...storeRecords(done)),
         );
-        await storeRecords(tx, quiet, sizesOf(quiet), pace);
         for (const { item, id, outcome, messages } of done) {
           outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
         }
@@ -93,6 +98,7 @@ export async function importGroup(
           outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
         }
         await tx.send(
+          ...storeRecords(quiet),
           ...noteReferences([...done, ...quiet]),
           ...noteSenders([...done, ...quiet, ...plan.unchanged]),
         );
@@ -166,27 +172,14 @@ interface RecordWrite extends Planned, Write {
   outcome: Outcome["outcome"];
   messages: readonly Message[];
   /** The record to store. Absent for a deletion. */
-  form?: StoredForm;
-  /** What was edited here. Absent for a new product. */
-  merged?: Merged;
-}
-
-/** The sizes of the products of these records in bytes, by id. */
-function sizesOf(quiet: Writes["quiet"]): Map<string, number | null> {
-  return new Map(quiet.map(({ id, found }) => [id, found?.bytes ?? null]));
-}
-
-function hasForm(
-  write: RecordWrite,
-): write is RecordWrite & { form: StoredForm } {
-  return write.form !== undefined;
+  stored?: StoredRecord;
 }
 
 /** The writes of a plan. */
 interface Writes {
   writes: RecordWrite[];
   /** The records that are stored without a write of their products. */
-  quiet: (RecordWrite & { form: StoredForm })[];
+  quiet: RecordWrite[];
 }
 
 /** The writes of a plan. Records that write nothing get their outcomes. */
@@ -196,54 +189,33 @@ async function writesOf(
   outcomes: Outcomes,
   options: GroupOptions,
 ): Promise<Writes> {
-  const created = changes.filter(({ found }) => !found);
-  const existing = changes.filter(({ found }) => found);
-  const creations = await creationsOf(tx, created);
-  const updates = await updatesOf(tx, existing, outcomes, options);
-  return {
-    writes: [...deletions.map(deletionOf), ...creations, ...updates.writes],
-    quiet: updates.quiet,
-  };
-}
-
-function deletionOf(planned: Planned): RecordWrite {
-  return {
+  const writes = deletions.map((planned): RecordWrite => ({
     ...planned,
     body: {},
     isNew: false,
     isDeleted: true,
     outcome: "deleted",
     messages: [],
-  };
-}
-
-async function creationsOf(
-  tx: Transaction,
-  created: readonly Planned[],
-): Promise<RecordWrite[]> {
-  if (created.length === 0) return [];
-  const links = await linkRecords(
-    tx,
-    created.map(({ item }) => item.incoming.linked),
-  );
-  return created.map((one) => ({
-    ...one,
-    ...bodyOf(one.item.incoming, links, undefined),
-    isNew: true,
-    outcome: "created",
-    form: one.item,
   }));
-}
+  const quiet: RecordWrite[] = [];
+  const add = async (compared: readonly Compared[]) => {
+    for (const write of await writesTo(tx, compared, options)) {
+      const { item, id, outcome, messages } = write;
+      if (outcome !== "unchanged") writes.push(write);
+      else {
+        quiet.push(write);
+        outcomes.set(item, outcomeOf(item, "unchanged", id, ...messages));
+      }
+    }
+  };
 
-/** The writes of records that have a product. Those that write nothing get their outcomes. */
-async function updatesOf(
-  tx: Transaction,
-  existing: readonly Planned[],
-  outcomes: Outcomes,
-  options: GroupOptions,
-): Promise<Writes> {
-  const writes: RecordWrite[] = [];
-  const quiet: Writes["quiet"] = [];
+  const created: Compared[] = [];
+  for (const one of changes.filter(({ found }) => !found)) {
+    await options.pace();
+    created.push(compare(one, newBook(one), null, options));
+  }
+  await add(created);
+  const existing = changes.filter(({ found }) => found);
   if (existing.length === 0) return { writes, quiet };
   const stored = await readStored(tx, existing);
   const byId = new Map(existing.map((one) => [one.id, one]));
@@ -255,40 +227,80 @@ async function updatesOf(
     const compared: Compared[] = [];
     for (const { id, product } of products) {
       await options.pace();
+      const source = { ...stored.get(id)!, product };
+      const received = receivedIn(source);
       const one = byId.get(id)!;
-      compared.push(await compare(one, product, stored.get(id)!, options));
+      compared.push(compare(one, bookOf(source), received, options));
     }
-    const links = await linkRecords(
-      tx,
-      compared.map(({ merged }) => merged.incoming.linked),
-    );
-    for (const { one, book, form, last, merged } of compared) {
-      await options.pace();
-      const { item, id, found } = one;
-      const { body, messages } = bodyOf(merged.incoming, links, book.product);
-      const changed = changedFields(book.product, body);
-      const write = {
-        ...one,
-        form,
-        merged,
-        isNew: false,
-        isWhole: true,
-        messages: [...warningsOf(one), ...merged.messages, ...messages],
-      };
-      const isMoved = Object.keys(changed).length > 0 ||
-        form.digest !== found!.digest &&
-          await isSentOtherwise(book, last, form, merged, options.pace);
-      if (isMoved) {
-        // The record changes what is sent of the product, even if no field changes.
-        const moved = { title: book.product.title, ...changed };
-        writes.push({ ...write, body: moved, outcome: "updated" });
-      } else {
-        quiet.push({ ...write, body: {}, outcome: "unchanged" });
-        outcomes.set(item, outcomeOf(item, "unchanged", id, ...write.messages));
-      }
-    }
+    await add(compared);
   }
   return { writes, quiet };
+}
+
+/** The book of a product that does not exist yet. */
+function newBook({ item: { incoming: { reference } } }: Planned): Book {
+  return { product: {}, contributors: {}, organization: "", reference };
+}
+
+/** What these records write, after what they name has been found or created. */
+async function writesTo(
+  tx: Transaction,
+  compared: readonly Compared[],
+  { pace }: GroupOptions,
+): Promise<RecordWrite[]> {
+  if (compared.length === 0) return [];
+  const links = await linkRecords(
+    tx,
+    compared.map(({ merged }) => merged.said),
+  );
+  const writes: RecordWrite[] = [];
+  for (const { one, book, form, now, last, merged } of compared) {
+    await pace();
+    const { item, found } = one;
+    const { body, after, messages } = bodyOf(
+      merged.said,
+      item.incoming,
+      now,
+      links,
+      book,
+    );
+    const { differences, isEdited } = differencesOf(
+      after,
+      now.values,
+      merged.edited,
+      last?.differences ?? null,
+    );
+    const write = {
+      ...one,
+      stored: {
+        reference: found?.reference ?? item.incoming.reference,
+        text: form.text,
+        digest: form.digest,
+        differences,
+        ids: idsIn(form.record),
+        isEdited,
+      },
+      messages: [...warningsOf(one), ...merged.messages, ...messages],
+    };
+    if (!found) {
+      writes.push({ ...write, body, isNew: true, outcome: "created" });
+      continue;
+    }
+    const changed = changedFields(book.product, body);
+    const received = { record: form.record, differences };
+    const isMoved = Object.keys(changed).length > 0 ||
+      form.digest !== found.digest &&
+        (!last || isSentOtherwise(book, last, received));
+    writes.push({
+      ...write,
+      isNew: false,
+      isWhole: true,
+      // The record changes what is sent of the product, even if no field changes.
+      body: isMoved ? { title: book.product.title, ...changed } : {},
+      outcome: isMoved ? "updated" : "unchanged",
+    });
+  }
+  return writes;
 }
 
 /** The warning of a record that has found its product under another reference. */
@@ -303,46 +315,56 @@ interface Compared {
   one: Planned;
   book: Book;
   form: StoredForm;
-  last: LastRecord | null;
+  now: Reading;
+  last: Last | null;
   merged: Merged;
 }
 
 /** Compares a record with the last one and with its product. */
-async function compare(
+function compare(
   one: Planned,
-  product: string,
-  stored: BesideProduct,
-  { edits, pace }: GroupOptions,
-): Promise<Compared> {
+  book: Book,
+  received: Received | null,
+  { edits }: GroupOptions,
+): Compared {
   const { incoming } = one.item;
-  const book = bookOf({ ...stored, product });
-  const last = await inTurns(lastOf(stored, incoming), pace);
+  const form = formToStore(one, book, received, edits);
+  const now = form === one.item ? incoming : readRecord(form.record);
+  const last = received && { ...readRecord(received.record, now), ...received };
   // A record with an ISBN-10 alone has also said its ISBN-13.
   const { isbn13 } = book.product;
   if (last && isbn13 && isbnNumber(last.values) === isbn13) {
     last.values.isbn13 = isbn13;
   }
-  const form = await inTurns(formToStore(one, book, last, edits), pace);
-  const merged = await inTurns(mergeEdits(incoming, last, book, edits), pace);
-  return { one, book, form, last, merged };
+  const merged = mergeEdits(incoming, now, last, book, edits, uuidv7);
+  return { one, book, form, now, last, merged };
 }
 
-/** Whether messages show the product differently with the new record than with the last one. */
-async function isSentOtherwise(
+/** A record in the form in which it is stored. */
+type StoredForm = Pick<Item, "record" | "text" | "digest">;
+
+/** The record to store: that of the message, or the last one with the blocks of a partial update. */
+function formToStore(
+  { item, found }: Planned,
   book: Book,
-  last: LastRecord | null,
-  { record }: StoredForm,
-  { kept, edited, identitiesIn }: Merged,
-  pace: () => Promise<void>,
-): Promise<boolean> {
-  if (!last) return true;
-  const differences = keptDifferences(last.differences, kept, edited);
-  const identities = identitiesIn(book);
-  const sent = async (received: Received) => {
-    const { record } = await inTurns(writeRecord(book, received, "3.1"), pace);
-    return await inTurns(toStored(record), pace);
-  };
-  return await sent(last) !== await sent({ record, differences, identities });
+  received: Received | null,
+  edits: Edits,
+): StoredForm {
+  if (item.incoming.notification !== "04") return item;
+  const base = received && (found!.is_current || edits !== "overwrite")
+    ? received.record
+    // What requests have changed since stays changed.
+    : (writeRecord(book, received, "3.1")).record;
+  const record = replaceBlocks(base, item.record);
+  return { record, ...storedForm(record) };
+}
+
+/** Whether messages show the product differently with one record than with another. */
+function isSentOtherwise(book: Book, ...both: [Received, Received]): boolean {
+  const [one, other] = both.map((received) =>
+    writeRecord(book, received, "3.1").record
+  );
+  return !saysSame(one!, other!);
 }
 
 /** The message of a record whose product cannot be written. */

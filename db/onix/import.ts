@@ -1,10 +1,8 @@
 import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Head,
-  type LongRecord,
   type Part,
   type ProductPart,
-  readLongRecord,
   type Unreadable,
 } from "../../schema/onix/xml/read.ts";
 import {
@@ -13,7 +11,6 @@ import {
   type Report,
   ReportTally,
 } from "../../schema/onix/report/report.ts";
-import { inTurns } from "../../schema/onix/xml/steps.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
 import { isbnNumber } from "./find.ts";
@@ -103,21 +100,10 @@ export async function importMessage(
         head = part;
         continue;
       }
-      if (part.kind === "long") await importLong(part);
-      else await group.add(part, head!, pace);
+      group.add(part, head!);
+      await pace();
       if (group.isFull) await flush();
     }
-  }
-
-  /** The tree of a long record takes memory from when it is read until it is written. */
-  async function importLong(record: LongRecord): Promise<void> {
-    await flush();
-    await writing;
-    using _held = await hold?.(record.length);
-    const read = await inTurns(readLongRecord(record), pace);
-    await group.add(read, head!, pace);
-    await flush();
-    await writing;
   }
 
   try {
@@ -181,18 +167,14 @@ class RecordGroup {
   }
 
   /** Adds a record of a message with this head. */
-  async add(
-    part: ProductPart | Unreadable,
-    head: Head,
-    pace: () => Promise<void>,
-  ): Promise<void> {
+  add(part: ProductPart | Unreadable, head: Head): void {
     this.#started ||= performance.now();
     if (part.kind === "unreadable") {
       const { reference, line, code, message } = part;
       this.#entries.push(rejected(reference, line, [fault(code, message)]));
       return;
     }
-    const item = await inTurns(readItem(part.product, head), pace);
+    const item = readItem(part.product, head);
     if ("kind" in item) {
       const { reference, line, messages, moreMessages } = item;
       this.#entries.push({

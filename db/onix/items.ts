@@ -10,7 +10,6 @@ import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Paths } from "../../schema/onix/xml/paths.ts";
-import type { Steps } from "../../schema/onix/xml/steps.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 
 /** A record of a message that can be written. */
@@ -30,24 +29,23 @@ export interface Item {
 }
 
 /** Reads a record of a message with this header and release. */
-export function* readItem(
+export function readItem(
   product: Element,
   { header, release }: Head,
-): Steps<Item | Rejected> {
-  const incoming = yield* readRecord(product, header);
+): Item | Rejected {
+  const incoming = readRecord(product, header);
   if (incoming.kind === "rejected") return incoming;
-  yield;
   const { record } = incoming;
-  const notSent = yield* notSentOf(record, release);
+  const notSent = notSentOf(record, release);
   const sent = sentOf(header);
-  return { incoming, notSent, record, sent, ...yield* storedForm(record) };
+  return { incoming, notSent, record, sent, ...storedForm(record) };
 }
 
 /** The text in which a record is stored, and its hash. */
-export function* storedForm(
+export function storedForm(
   record: Element,
-): Steps<{ text: string; digest: string }> {
-  const text = yield* toStored(record);
+): { text: string; digest: string } {
+  const text = toStored(record);
   const digest = createHash("sha256").update(text).digest("base64url");
   return { text, digest };
 }

@@ -1,5 +1,7 @@
 import type { Column, Field } from "../../schema/fields.ts";
-import type { Linked } from "../../schema/onix/mapping/incoming.ts";
+import { objectsIn } from "../../schema/onix/mapping/codec.ts";
+import type { RecordValues } from "../../schema/onix/mapping/mapping.ts";
+import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
 import { nameWords } from "../../schema/onix/mapping/names.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
@@ -24,7 +26,7 @@ import { uuidv7 } from "../uuid.ts";
  */
 
 /** A record of one of the tables. */
-interface LinkRow extends Record<string, unknown> {
+export interface LinkRow extends Record<string, unknown> {
   id: string;
   name: string;
 }
@@ -109,19 +111,19 @@ export class Links {
   }
 
   /** The record of this name. `warn` is called if several have it. */
-  idOf(
+  recordOf(
     table: Exclude<Table, "contributors">,
     named: NamedRecord,
     warn: Warn,
-  ): string {
-    return this.#records[table].linkAll([{ named, warn }])[0]!.id;
+  ): LinkRow {
+    return this.#records[table].linkAll([{ named, warn }])[0]!;
   }
 
   /** The contributors of one record in their roles, each of which has a row of its own. */
   contributors(
     all: readonly { role: string; named: NamedRecord; warn: Warn }[],
-  ): string[] {
-    return this.#records.contributors.linkAll(all).map(({ id }) => id);
+  ): LinkRow[] {
+    return this.#records.contributors.linkAll(all);
   }
 
   codeId(list: ListCode["list"], code: string): string | undefined {
@@ -140,12 +142,12 @@ export class Links {
  */
 export async function linkRecords(
   tx: Transaction,
-  linked: readonly Linked[],
+  said: readonly RecordValues[],
 ): Promise<Links> {
-  const wanted = wantedBy(linked);
+  const wanted = wantedBy(said);
   const names = ofTables((table): NamedRecord[] => wanted[table].flat());
   const find = LINK_TABLES.map((table) => findRows(table, names[table]));
-  const [codes, ...found] = await tx.send(selectCodes(linked), ...find);
+  const [codes, ...found] = await tx.send(selectCodes(said), ...find);
   let records = link(found);
   if (LINK_TABLES.some((table) => records[table].isChanged)) {
     const [, ...foundAgain] = await tx.send(
@@ -175,18 +177,16 @@ export async function linkRecords(
 
 /** What each record names in each table. A contributor has its role. */
 function wantedBy(
-  linked: readonly Linked[],
+  said: readonly RecordValues[],
 ): Record<Table, (NamedRecord & { role?: string })[][]> {
-  const named = (name: string | null | undefined) => name ? [{ name }] : [];
+  const named = (name: unknown) => name ? [{ name: String(name) }] : [];
+  const all = (name: string) =>
+    said.map((one) => objectsIn(one[name]) as NamedRecord[]);
   return {
-    publishers: linked.map(({ publisher }) => named(publisher)),
-    imprints: linked.map(({ imprint }) => named(imprint)),
-    collections: linked.map(({ collections = [] }) =>
-      collections.flatMap(({ name }) => named(name))
-    ),
-    contributors: linked.map(({ contributors = [] }) =>
-      contributors.map(({ contributor, role }) => ({ ...contributor, role }))
-    ),
+    publishers: said.map(({ publisher }) => named(publisher)),
+    imprints: said.map(({ imprint }) => named(imprint)),
+    collections: all("collections"),
+    contributors: all("contributors") as ContributorRow[][],
   };
 }
 
@@ -428,13 +428,13 @@ function findRows(
 }
 
 /** The codes that the records name. */
-function selectCodes(linked: readonly Linked[]): Statement<ListCode> {
-  const wanted: Record<ListCode["list"], (string | null | undefined)[]> = {
-    product_forms: linked.map(({ product_form }) => product_form),
-    publishing_statuses: linked.map((one) => one.publishing_status),
-    product_availabilities: linked.map((one) => one.product_availability),
-    contributor_roles: linked.flatMap(({ contributors = [] }) =>
-      contributors.map(({ role }) => role)
+function selectCodes(said: readonly RecordValues[]): Statement<ListCode> {
+  const wanted: Record<ListCode["list"], unknown[]> = {
+    product_forms: said.map(({ product_form }) => product_form),
+    publishing_statuses: said.map((one) => one.publishing_status),
+    product_availabilities: said.map((one) => one.product_availability),
+    contributor_roles: said.flatMap(({ contributors }) =>
+      objectsIn(contributors).map(({ role }) => role)
     ),
   };
   const selects = Object.entries(wanted).map(([list, codes], i) => {

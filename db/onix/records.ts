@@ -1,25 +1,6 @@
 import type { Entry } from "../../schema/bodies.ts";
-import { parseExact } from "../../schema/numbers.ts";
-import type { Last, Merged } from "../../schema/onix/mapping/edits.ts";
-import type { Edits } from "../../schema/onix/mapping/options.ts";
-import {
-  type Incoming,
-  replaceBlocks,
-} from "../../schema/onix/mapping/incoming.ts";
-import type { Book } from "../../schema/onix/mapping/codec.ts";
-import {
-  type Differences,
-  differences,
-  type Received,
-  valuesOf,
-  writeRecord,
-} from "../../schema/onix/mapping/outgoing.ts";
-import {
-  addIdentities,
-  identitiesOfNew,
-} from "../../schema/onix/mapping/identity.ts";
-import { inTurns, type Steps } from "../../schema/onix/xml/steps.ts";
-import { fromStored } from "../../schema/onix/xml/write.ts";
+import type { Ids } from "../../schema/onix/mapping/ids.ts";
+import type { Differences } from "../../schema/onix/mapping/outgoing.ts";
 import {
   isOneOf,
   json,
@@ -28,15 +9,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { readInGroups } from "../products/documents.ts";
-import {
-  type BesideProduct,
-  besideProduct,
-  byId,
-  contributorsOf,
-  receivedRecord,
-} from "./books.ts";
-import { type Item, storedForm } from "./items.ts";
+import { type BesideProduct, besideProduct, receivedRecord } from "./books.ts";
 import { ownId, ownReference, referencesOf } from "./find.ts";
 import type { Planned } from "./plan.ts";
 
@@ -55,120 +28,46 @@ export async function readStored(tx: Transaction, changes: readonly Planned[]) {
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** A record in the form in which it is stored. */
-export type StoredForm = Pick<Item, "record" | "text" | "digest">;
-
-/** The record last received, with its values. */
-export interface LastRecord extends Received, Last {}
-
-/** The record last received, if there is one, before this one. */
-export function* lastOf(
-  { record, differences, identities }: BesideProduct,
-  incoming: Incoming,
-): Steps<LastRecord | null> {
-  if (record === null) return null;
-  const received = yield* fromStored(record);
-  const values = yield* valuesOf(received, incoming);
-  addIdentities(values, identities);
-  return { record: received, differences, identities, values };
+/** What is stored of a record beside its product. */
+export interface StoredRecord {
+  reference: string;
+  text: string;
+  digest: string;
+  differences: Differences | null;
+  ids: Ids;
+  /** Whether the product keeps edits, so that it does not say what the record says. */
+  isEdited: boolean;
 }
 
-/** The record to store: that of the message, or the last one with the blocks of a partial update. */
-export function* formToStore(
-  { item, found }: Planned,
-  book: Book,
-  last: LastRecord | null,
-  edits: Edits,
-): Steps<StoredForm> {
-  if (item.incoming.notification !== "04") return item;
-  const base = last && (found!.is_current || edits !== "overwrite")
-    ? last.record
-    // What requests have changed since stays changed.
-    : (yield* writeRecord(book, last, "3.1")).record;
-  const updated = replaceBlocks(base, item.record);
-  return { record: updated, ...yield* storedForm(updated) };
-}
-
-/** The differences to store: earlier ones of kept fields, new ones of others that were not edited. */
-export function keptDifferences(
-  before: Differences | null,
-  kept: ReadonlySet<string>,
-  edited: ReadonlySet<string>,
-  now: Differences | null = null,
-): Differences | null {
-  const isKept = ([name]: [string, unknown]) => kept.has(name);
-  const isWritten = ([name]: [string, unknown]) =>
-    !kept.has(name) && !edited.has(name);
-  const all = [
-    ...Object.entries(before ?? {}).filter(isKept),
-    ...Object.entries(now ?? {}).filter(isWritten),
-  ];
-  return all.length > 0 ? Object.fromEntries(all) : null;
-}
-
-/** Stores the records of written products, whose JSON has these sizes in bytes. */
-export async function storeRecords(
-  tx: Transaction,
-  changes: readonly (Planned & { form: StoredForm; merged?: Merged })[],
-  sizes: ReadonlyMap<string, number | null>,
-  pace: () => Promise<void>,
-): Promise<void> {
-  if (changes.length === 0) return;
-  const ids = changes.map(({ id }) => id);
-  const byProduct = new Map(changes.map((change) => [change.id, change]));
-  const [[beside]] = await tx.send(
-    sql<{ organization: string; contributors: string }>`
-      select
-        o.name as organization,
-        ${contributorsOf(isOneOf(ids))} as contributors
-      from organizations o
-      where o.id = ${organization}
-    `,
-  );
-  const contributors = byId(beside!.contributors);
-  const rows: ProductRow[] = [];
-  const sized = Array.from(sizes, ([id, bytes]) => ({ id, bytes }));
-  for await (const products of readInGroups(tx, sized)) {
-    for (const { id, product } of products) {
-      await pace();
-      const { item, found, form, merged } = byProduct.get(id)!;
-      const { record, text, digest } = form;
-      const reference = found?.reference ?? item.incoming.reference;
-      const book = {
-        product: parseExact(product) as Entry,
-        contributors,
-        organization: beside!.organization,
-        reference,
-      };
-      const values = record === item.record
-        ? item.incoming.values
-        : await inTurns(valuesOf(record), pace);
-      const now = differences(book, values);
-      rows.push({
+/** Stores the records of written products. */
+export function storeRecords(
+  changes: readonly { id: string; stored?: StoredRecord }[],
+): Statement[] {
+  const rows = changes.flatMap(({ id, stored }): ProductRow[] =>
+    stored
+      ? [{
         product_id: id,
-        record_reference: reference,
-        record: text,
-        digest,
-        differences: merged
-          ? keptDifferences(merged.before, merged.kept, merged.edited, now)
-          : now,
-        identities: merged?.identitiesIn(book) ?? identitiesOfNew(book),
-        is_edited: merged !== undefined && merged.edited.size > 0,
-      });
-    }
-  }
+        record_reference: stored.reference,
+        record: stored.text,
+        digest: stored.digest,
+        differences: stored.differences,
+        identities: stored.ids,
+        is_edited: stored.isEdited,
+      }]
+      : []
+  );
+  if (rows.length === 0) return [];
   const columns = sql`
     record_reference text, record text, digest text, differences jsonb, identities jsonb,
     is_edited boolean
   `;
-  await tx.send(sql`
+  return [sql`
     insert into onix_records (
       organization_id, product_id, record_reference, record, digest, product_updated_at, differences,
       identities
     )
     select
       p.organization_id, p.id, r.record_reference, r.record, r.digest,
-      -- A product that keeps edits does not say what the record says.
       case when not r.is_edited then p.updated_at end,
       r.differences, r.identities
     ${fromProductsOf(rows, columns)}
@@ -178,7 +77,7 @@ export async function storeRecords(
       product_updated_at = excluded.product_updated_at,
       differences = excluded.differences,
       identities = excluded.identities
-  `);
+  `];
 }
 
 /**

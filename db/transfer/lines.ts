@@ -8,7 +8,6 @@ import { tablesOf } from "../../schema/fields.ts";
 import { ROWS } from "../../schema/product.ts";
 import { nounOf, OWN_TABLES, type OwnTable } from "../../schema/records.ts";
 import { heading, Uuid } from "../../schema/values.ts";
-import { finish } from "../../schema/onix/xml/steps.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
 
 /*
@@ -54,7 +53,7 @@ const OnixRow = v.pipe(
 
 function isReadable(record: string): boolean {
   try {
-    finish(fromStored(record));
+    fromStored(record);
     return true;
   } catch {
     return false;

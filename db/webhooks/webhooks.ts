@@ -77,14 +77,34 @@ export async function readWebhook(
   return row;
 }
 
-/** Creates a webhook. Throws `CONFLICT` beyond `MAX_WEBHOOKS`, or `CURSOR_EXPIRED`. */
+const count = sql<{ count: number }>`
+  select count(*)::int as count
+  from webhooks w
+  where w.organization_id = ${organization}
+`;
+
+/** Throws `CONFLICT` if there are more webhooks than this. */
+function checkCount(found: { count: number } | undefined, most: number): void {
+  if (found!.count <= most) return;
+  const message = `An organization has at most ${MAX_WEBHOOKS} webhooks`;
+  throw conflict("limit_reached", message, MAX_WEBHOOKS);
+}
+
+/**
+ * Creates a webhook. Throws `CONFLICT` beyond `MAX_WEBHOOKS`, or `CURSOR_EXPIRED`.
+ * `checkUrl`, which may take long, comes after the other checks.
+ */
 export async function createWebhook(
   database: Queries,
   { url, description, events, enabled, after }: NewWebhook,
+  checkUrl: () => Promise<void>,
 ): Promise<IssuedWebhook> {
   const id = uuidv7();
   const made = newSecret();
   const cursor = await cursorAt(database, after);
+  const [found] = await database.lookUp(count);
+  checkCount(found, MAX_WEBHOOKS - 1);
+  await checkUrl();
   return await database.transaction(async (tx) => {
     const [, , [known]] = await tx.send(
       // Two requests at once must not both find room for one more.
@@ -101,16 +121,9 @@ export async function createWebhook(
           ${json(cursor)}
         )
       `,
-      sql<{ count: number }>`
-        select count(*)::int as count
-        from webhooks w
-        where w.organization_id = ${organization}
-      `,
+      count,
     );
-    if (known!.count > MAX_WEBHOOKS) {
-      const message = `An organization has at most ${MAX_WEBHOOKS} webhooks`;
-      throw conflict("limit_reached", message, MAX_WEBHOOKS);
-    }
+    checkCount(known, MAX_WEBHOOKS);
     const [[row]] = await tx.commit(webhookById(id));
     return { ...shown(row!), secret: made.secret };
   });
@@ -118,15 +131,21 @@ export async function createWebhook(
 
 /**
  * Changes the fields that the body has. A new URL, `enabled: true` and `after` end a rest
- * and a pause: all waiting messages are due then. Returns the webhook, and whether this has
- * disabled it. Throws `NOT_FOUND` or `CURSOR_EXPIRED`.
+ * and a pause: all waiting messages are due then. `checkUrl`, which may take long, comes
+ * after the other checks. Returns the webhook, and whether this has disabled it. Throws
+ * `NOT_FOUND` or `CURSOR_EXPIRED`.
  */
 export async function updateWebhook(
   database: Queries,
   id: string,
   { after, ...fields }: WebhookChange,
+  checkUrl: (url: string) => Promise<void>,
 ): Promise<{ webhook: ShownWebhook; isDisabled: boolean }> {
   const cursor = after && await cursorAt(database, after);
+  if (fields.url !== undefined) {
+    await readWebhook(database, id);
+    await checkUrl(fields.url);
+  }
   const isChanged = cursor || Object.keys(fields).length > 0;
   return await database.transaction(async (tx) => {
     const { webhook: before, now } = await lockWebhook(tx, id);

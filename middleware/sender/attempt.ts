@@ -6,13 +6,14 @@ import type { Webhook } from "../../db/webhooks/webhook.ts";
 import { signing } from "../../db/webhooks/webhooks.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { VERSION } from "../../schema/version.ts";
-import { post } from "./post.ts";
+import { type Post, post } from "./post.ts";
 
 /** Sends a message, signed with all secrets (Standard Webhooks 1.0.0). Never throws. */
 export async function attempt(
   { url, secrets }: Webhook,
   { id, body }: Message,
   { timeoutMs, allowedTargets: allowed }: WebhookConfig,
+  resolve: Post["resolve"],
 ): Promise<Attempt> {
   const start = performance.now();
   const now = Date.now();
@@ -32,6 +33,7 @@ export async function attempt(
     body,
     timeoutMs,
     allowed,
+    resolve,
   });
   const result = {
     attempted_at: new Date(now).toISOString(),

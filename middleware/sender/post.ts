@@ -1,11 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { LookupAddress } from "node:dns";
-import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
 import { connect, isIP, type LookupFunction } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { withDeadline } from "../../db/connections/deadline.ts";
 import type { AttemptError } from "../../schema/webhooks.ts";
 import { type AllowedTargets, faultsOf, hostOf } from "../../schema/targets.ts";
 
@@ -16,6 +14,8 @@ export interface Post {
   body: string;
   timeoutMs: number;
   allowed: AllowedTargets;
+  /** The addresses of the URL's host. Rejects at the deadline, and if the name does not resolve. */
+  resolve: (url: URL, deadline: number) => Promise<LookupAddress[]>;
 }
 
 /** What the receiver answered, or why it did not. */
@@ -34,18 +34,23 @@ const MAX_BODY = 2_048;
 /** The time for that part after the head of the response. */
 const BODY_MS = 1_000;
 
+/** The largest head of a response, in bytes, with the informational ones before it (RFC 9110, 15.2). */
+const MAX_HEAD = 16_384;
+
+const MAX_INFORMATIONAL = 3;
+
 /**
  * Posts a message. Success is a response with 2xx whose head arrives within `timeoutMs`,
  * the time of the whole attempt. A redirect is a failure: nobody has checked its target.
- * The name is resolved once, by `find`, and the connection goes to an address that was
- * checked. Never throws.
+ * The name is resolved once, and the connection goes to an address that was checked. Never
+ * throws.
  */
-export async function post(sent: Post, find = resolve): Promise<Answer> {
+export async function post(sent: Post): Promise<Answer> {
   const deadline = performance.now() + sent.timeoutMs;
   const url = new URL(sent.url);
   let addresses: LookupAddress[];
   try {
-    addresses = await withDeadline(deadline, find(url), () => new Error());
+    addresses = await sent.resolve(url, deadline);
   } catch {
     return withoutAnswer(
       performance.now() < deadline ? "unresolved" : "timeout",
@@ -56,15 +61,6 @@ export async function post(sent: Post, find = resolve): Promise<Answer> {
   return faultsOf(url, texts, sent.allowed).length > 0
     ? withoutAnswer("forbidden_target")
     : await exchange(url, addresses, sent, deadline);
-}
-
-/** The addresses of the URL's host. Throws if its name does not resolve. */
-export async function resolve(url: URL): Promise<LookupAddress[]> {
-  const host = hostOf(url);
-  const family = isIP(host);
-  return family > 0
-    ? [{ address: host, family }]
-    : await lookup(host, { all: true });
 }
 
 /** Sends the request to one of these addresses: the name is not resolved again. */
@@ -87,6 +83,7 @@ function exchange(
         "content-length": Buffer.byteLength(body),
       },
       createConnection: () => open(url, addresses),
+      maxHeaderSize: MAX_HEAD,
     });
 
     function end(answer: Answer): void {
@@ -98,8 +95,18 @@ function exchange(
     const left = () => deadline - performance.now();
     let timer = setTimeout(end, left(), withoutAnswer("timeout"));
     const fail = (error: Error) => end(withoutAnswer(kindOf(error)));
+    let informational = 0;
+    let head = 0;
+    const isTooLong = ({ rawHeaders }: { rawHeaders: string[] }) =>
+      (head += rawHeaders.join("").length) > MAX_HEAD;
     sending.on("error", fail);
+    sending.on("information", (response) => {
+      if (isTooLong(response) || ++informational > MAX_INFORMATIONAL) {
+        end(withoutAnswer("connection"));
+      }
+    });
     sending.on("response", (response) => {
+      if (isTooLong(response)) return end(withoutAnswer("connection"));
       const { statusCode = 0, headers } = response;
       const chunks: Buffer[] = [];
       let size = 0;

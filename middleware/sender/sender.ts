@@ -1,14 +1,17 @@
 import { pause } from "../../db/connections/deadline.ts";
-import { type Caller, Tally } from "../../db/connections/fair_share.ts";
+import { type Caller, Tally } from "../../db/connections/queue.ts";
 import type { Database, Queries } from "../../db/database.ts";
+import type { Message } from "../../db/webhooks/deliveries.ts";
 import type { Attempt } from "../../db/webhooks/outcomes.ts";
 import { takeTurn, type Turn } from "../../db/webhooks/turn.ts";
+import type { Webhook } from "../../db/webhooks/webhook.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { unavailable } from "../../schema/errors.ts";
 import { hostOf } from "../../schema/targets.ts";
 import type { DisabledReason } from "../../schema/webhooks.ts";
 import { attempt } from "./attempt.ts";
+import { NameResolver } from "./names.ts";
 
 /*
  * The sender of webhooks: it follows the feed of changes beside the service.
@@ -82,6 +85,13 @@ export interface Sender {
   wake(): void;
   /** A webhook may have changed. */
   notice(): void;
+  readonly names: NameResolver;
+  /** Sends a message of the organization. Never throws. */
+  attempt(
+    organizationId: string,
+    webhook: Webhook,
+    message: Message,
+  ): Promise<Attempt>;
   /** Reserves one attempt of the organization. Throws `SERVICE_UNAVAILABLE` if too many run. */
   reserve(organizationId: string): Disposable;
   /** Logs that a webhook was disabled. */
@@ -94,10 +104,11 @@ export interface Sender {
 export function openSender(
   database: Database,
   config: WebhookConfig,
-  { log, requests }: {
+  { log, requests, names = new NameResolver() }: {
     log: Log;
     /** The number of requests that the process serves at the moment. */
     requests: () => number;
+    names?: NameResolver;
   },
 ): Sender {
   /** Attempts, and the room that turns hold. */
@@ -123,6 +134,14 @@ export function openSender(
       deadline: performance.now() + DATABASE_MS,
       caller: organizationId ? { organizationId, name: "webhooks" } : undefined,
     });
+
+  const send: Sender["attempt"] = (organizationId, webhook, message) =>
+    attempt(
+      webhook,
+      message,
+      config,
+      (url, deadline) => names.resolve(organizationId, url, deadline),
+    );
 
   /** Polls after this time, unless an earlier poll is due. */
   function pollIn(ms: number): void {
@@ -179,7 +198,7 @@ export function openSender(
         const turn = await nextTurn(caller, attempts);
         for (const message of turn?.messages ?? []) {
           running++;
-          attempt(turn!.webhook, message, config).then((made) => {
+          send(caller.organizationId, turn!.webhook, message).then((made) => {
             inFlight.add(caller, -1);
             running--;
             attempts.push(made);
@@ -261,6 +280,8 @@ export function openSender(
 
   return {
     config,
+    names,
+    attempt: send,
     start() {
       if (state !== "new" || !config.enabled) return;
       state = "started";

@@ -33,6 +33,8 @@ const WHEN_RETURNED: Record<ErrorCode, string> = {
   UNSUPPORTED_MEDIA_TYPE:
     "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`), or the body is compressed (for ONIX, otherwise than with gzip).",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used for another request.",
+  TOO_MANY_REQUESTS:
+    "500 requests of this key or user, or 1,000 of its organization, are waiting already. Retry after `Retry-After`.",
   INTERNAL_ERROR: "The service failed.",
   DATABASE_ERROR: "The database failed.",
   SERVICE_UNAVAILABLE:
@@ -44,6 +46,7 @@ const ERROR_HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
   UNAUTHORIZED: "WWW-Authenticate",
   IDEMPOTENCY_IN_PROGRESS: "Retry-After",
   UNSUPPORTED_MEDIA_TYPE: "Accept-Encoding",
+  TOO_MANY_REQUESTS: "Retry-After",
   SERVICE_UNAVAILABLE: "Retry-After",
 };
 
@@ -68,6 +71,7 @@ const IMPLIED: Record<string, ErrorCode[]> = {
   credentials: [
     "UNAUTHORIZED",
     "FORBIDDEN",
+    "TOO_MANY_REQUESTS",
     "DATABASE_ERROR",
     "SERVICE_UNAVAILABLE",
   ],

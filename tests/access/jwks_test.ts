@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import * as jose from "jose";
-import { ApiError } from "../../schema/errors.ts";
+import type { ErrorCode } from "../../schema/errors.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { claims, encoded, hmacToken } from "../support/app/jwt.ts";
 import {
@@ -112,57 +112,35 @@ Deno.test(
       assertEquals(attacker.requests, 0);
     });
 
-    await it("causes a bounded number of fetches", async () => {
+    await it("causes a fetch in 30 seconds at most, whatever its kid", async () => {
       await using server = keyServer(() => Response.json(jwks));
       const verify = verifierFor(server);
+      assertEquals(await verify(await ec.sign()), "reader-1");
       const kids = ["../../etc/passwd", "' or 1=1 --", "k".repeat(10_000), ""]
         .concat(Array.from({ length: 100 }, (_, i) => `kid-${i}`));
-      for (const kid of kids) {
-        await refuses(verify, await stranger.sign({ kid }));
-      }
-
-      assert(server.requests <= 6, `${server.requests} requests`);
-      assertEquals(await verify(await ec.sign()), "reader-1");
-
-      const before = server.requests;
-      for (let minute = 1; minute <= 2; minute++) {
-        using _ = clockAhead(minute * 60_000);
-        for (let i = 0; i < 200; i++) {
-          await refuses(verify, await stranger.sign({ kid: `${minute} ${i}` }));
+      for (const halfMinutes of [0, 1, 2]) {
+        using _ = clockAhead(halfMinutes * 30_000);
+        for (const kid of kids) {
+          await refuses(verify, await stranger.sign({ kid }));
         }
+        assertEquals(server.requests, 1 + halfMinutes);
+        assertEquals(await verify(await ec.sign()), "reader-1");
       }
-      assert(server.requests <= before + 10, `${server.requests} requests`);
     });
 
-    await it("causes one fetch for one unknown kid", async () => {
-      await using server = keyServer(() => Response.json(jwks));
-      const verify = verifierFor(server);
-      assertEquals(await verify(await ec.sign()), "reader-1");
-      // One that is too long to note causes none.
-      await refuses(verify, await stranger.sign({ kid: "k".repeat(10_000) }));
-      assertEquals(server.requests, 1);
-      for (let i = 0; i < 10; i++) {
-        await refuses(verify, await stranger.sign({ kid: "gone" }));
-      }
-      assertEquals(server.requests, 2);
-    });
-
-    await it("is accepted right after a rotation, even among unknown kids", async () => {
+    await it("is accepted within 30 seconds of the rotation", async () => {
       let keys = [ec.jwk];
       await using server = keyServer(() => Response.json({ keys }));
       const verify = verifierFor(server);
-      const [first, second] = [
-        await signer("ES256", "first"),
-        await signer("ES256", "second"),
-      ];
+      const next = await signer("ES256", "next");
       assertEquals(await verify(await ec.sign()), "reader-1");
-      await refuses(verify, await stranger.sign({ kid: "made up" }));
 
-      keys = [first.jwk];
-      assertEquals(await verify(await first.sign()), "reader-1");
+      keys = [next.jwk];
+
+      await refuses(verify, await next.sign());
+      using _ = clockAhead(30_000);
+      assertEquals(await verify(await next.sign()), "reader-1");
       await refuses(verify, await ec.sign());
-      keys = [second.jwk];
-      assertEquals(await verify(await second.sign()), "reader-1");
     });
 
     await it("is refused ten minutes after the removal of its key", async () => {
@@ -177,31 +155,21 @@ Deno.test(
       await refuses(verify, await ec.sign());
     });
 
-    await it("is accepted from a newly added key", async () => {
-      const keys = [ec.jwk];
-      await using server = keyServer(() => Response.json({ keys }));
-      const verify = verifierFor(server);
-      const added = await signer("ES256", "added");
-      assertEquals(await verify(await ec.sign()), "reader-1");
-
-      keys.push(added.jwk);
-
-      assertEquals(await verify(await added.sign()), "reader-1");
-    });
-
-    await it("is refused by a set without usable keys", async () => {
-      const broken = { ...ec.jwk, x: "AAAA" };
-      const shared = { kty: "oct", kid: "ES256", k: "c2VjcmV0", alg: "HS256" };
-      const otherUse = { ...ec.jwk, use: "enc" };
-      for (const keys of [[], [broken], [shared], [otherUse], [{}], [null]]) {
+    await it("is refused by a set that lacks its key, and gets 503 from one that cannot be used", async () => {
+      const sets: [unknown[], ErrorCode][] = [
+        [[], "UNAUTHORIZED"],
+        [[{ ...ec.jwk, use: "enc" }], "UNAUTHORIZED"],
+        [[{ ...ec.jwk, kid: undefined }], "UNAUTHORIZED"],
+        [[{ kty: "oct", kid: "ES256", k: "c2VjcmV0" }], "UNAUTHORIZED"],
+        [[{}], "UNAUTHORIZED"],
+        [[{ ...ec.jwk, x: "AAAA" }], "UNAUTHORIZED"],
+        [[ec.jwk, null], "SERVICE_UNAVAILABLE"],
+      ];
+      for (const [keys, code] of sets) {
         await using server = keyServer(() => Response.json({ keys }));
 
-        const error = await assertRejects(
-          async () => verifierFor(server)(await ec.sign()),
-          ApiError,
-        );
-
-        assert(["UNAUTHORIZED", "SERVICE_UNAVAILABLE"].includes(error.code));
+        const name = JSON.stringify(keys);
+        await refuses(verifierFor(server), await ec.sign(), code, name);
       }
     });
   },

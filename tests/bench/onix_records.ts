@@ -5,7 +5,6 @@ import {
   element,
 } from "../../schema/onix/xml/element.ts";
 import { readMessage } from "../../schema/onix/xml/read.ts";
-import { finish } from "../../schema/onix/xml/steps.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import { SAMPLES } from "../onix/support.ts";
@@ -55,7 +54,7 @@ export async function fullRecords(): Promise<Records> {
     messageOf: (edition) =>
       message(
         ...Array.from({ length: count }, (_, i) =>
-          finish(toStored(renewed(samples[i % samples.length]!, i, edition)))),
+          toStored(renewed(samples[i % samples.length]!, i, edition))),
       ),
   };
 }

@@ -54,10 +54,10 @@ faultTest("Locks and slow statements", async (scene, { step: it }) => {
       await sql`lock table products in access exclusive mode`;
       const waiting = Array.from({ length: 1_200 }, () => org.get(path));
       const { status, body } = await Promise.race(waiting);
-      assertEquals(status, 503);
+      assertEquals([status, body.error.code], [429, "TOO_MANY_REQUESTS"]);
       assertEquals(
         body.error.message,
-        "Too many requests are waiting for the database",
+        "Too many requests of this caller are waiting for the database",
       );
       const { caller: ofCaller } = MAX_WAITING;
       await eventually(

@@ -1,7 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { KINDS, validValue } from "../../schema/onix/rules/kinds.ts";
-import { element } from "../../schema/onix/xml/element.ts";
-import { mend } from "../../schema/onix/xml/mend.ts";
 import { indented } from "../../schema/onix/xml/write.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { least, xml } from "./records.ts";
@@ -173,7 +171,7 @@ Deno.test("The time for a record is linear", TIMED, async (t) => {
         const read = readRecord(product!, header);
         if (read.kind === "rejected") return;
         const record = fromStored(toStored(product!));
-        const received = { record, differences: null, identities: null };
+        const received = { record, differences: null };
         const sent = writeRecord(bookOf(read), received, "3.0");
         for (const _ of indented(sent.record));
       });
@@ -195,34 +193,6 @@ Deno.test("The time for a record is linear", TIMED, async (t) => {
     }
   });
 });
-
-/** Others have their turn after 256 elements, whatever is done to them. */
-Deno.test("A long record is mended in steps", TIMED, async () => {
-  const measure =
-    "<Measure><MeasureType>01</MeasureType><Measurement>1</Measurement><MeasureUnitCode>mm</MeasureUnitCode></Measure>";
-  const one = await stepsFor(detail(measure));
-
-  // They are 2,048 elements. The measures are compared with each other, too.
-  assert(await stepsFor(detail(measure.repeat(512))) >= one + 8 + 2);
-  // What is out of order is put in order in a step of its own.
-  const disordered = measure.replace(
-    /(<MeasureType>.*?)(<Measurement>.*?)(?=<MeasureUnit)/,
-    "$2$1",
-  );
-  assertEquals(await stepsFor(detail(disordered)), one + 1);
-});
-
-/** In how many steps the record is mended. */
-async function stepsFor(text: string): Promise<number> {
-  const { records: [record] } = await recordsOf(message(text));
-  const steps = mend(record!, "3.1", {
-    organization: "-",
-    identifier: element("ProductIdentifier", []),
-  });
-  let count = 0;
-  while (!steps.next().done) count++;
-  return count;
-}
 
 /** Asserts that twice the input takes at most three times the time. */
 async function assertLinear(

@@ -1,11 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { childrenOf, childValue } from "../../schema/onix/xml/element.ts";
+import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
+import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
+import { BOOK, least, leastWith, xml } from "./records.ts";
 import {
   type Incoming,
-  replaceBlocks,
-} from "../../schema/onix/mapping/incoming.ts";
-import { BOOK, least, leastWith, xml } from "./records.ts";
-import { leavesOf, message, readRecord, recordsOf } from "./support.ts";
+  leavesOf,
+  message,
+  readRecord,
+  recordsOf,
+} from "./support.ts";
 
 async function incoming(record: string, header?: string): Promise<Incoming> {
   const read = await readOf(record, header);
@@ -26,25 +30,21 @@ function shown({ messages }: { messages: Incoming["messages"] }): string[] {
   );
 }
 
-type Contributor = NonNullable<Incoming["linked"]["contributors"]>[number];
-
 /** Asserts that an object has these values, whatever else it has. */
 function assertSays(object: object, values: Record<string, unknown>): void {
   const own = Object.entries(object).filter(([name]) => name in values);
   assertEquals(Object.fromEntries(own), values);
 }
 
-Deno.test("A record becomes a body", async (t) => {
-  const { body, linked, ...rest } = await incoming(BOOK);
-  const json = JSON.parse(JSON.stringify({ body, linked, rest }));
+Deno.test("A record is read", async (t) => {
+  const { values, ...rest } = await incoming(BOOK);
+  const json = JSON.parse(JSON.stringify(values));
 
   await t.step("with what maps straight", () => {
-    assertSays(json.body, {
+    assertSays(json, {
       product_form_details: ["B106"],
       edition_types: ["ILL"],
       edition_number: 2,
-      edition_statement: null,
-      epub_technical_protections: [],
       city_of_publication: "Leith",
       country_of_publication: "GB",
       measures: [
@@ -58,15 +58,14 @@ Deno.test("A record becomes a body", async (t) => {
         ],
       }],
     });
-    assertEquals(json.body.related_works[0].work_relation_code, "01");
+    assertEquals(json.related_works[0].work_relation_code, "01");
   });
 
   await t.step("with titles, ISBNs, pages and dates", () => {
-    assertSays(json.body, {
+    assertSays(json, {
       title: "The Lighthouse",
       subtitle: "A novel",
       isbn13: "9780306406157",
-      isbn10: null,
       product_identifiers: [{ product_id_type: "06", id_value: "10.1000/182" }],
       page_count: 320,
       extents: [{ extent_type: "09", extent_value: 30.5, extent_unit: "04" }],
@@ -81,7 +80,11 @@ Deno.test("A record becomes a body", async (t) => {
   });
 
   await t.step("with collateral and the cover", () => {
-    const [text, citation, prize] = json.body.collateral;
+    const [text, citation, prize] = [
+      json.text_content[0],
+      json.cited_content[0],
+      json.award[0],
+    ];
     assertSays(text, {
       collateral_type: "text_content",
       text: "<p>Who keeps the light?</p>",
@@ -91,12 +94,12 @@ Deno.test("A record becomes a body", async (t) => {
     });
     assertEquals(citation.collateral_type, "cited_content");
     assertEquals(prize.collateral_type, "award");
-    assertEquals(json.body.cover_image_url, "https://covers.example/1.jpg");
+    assertEquals(json.cover_image_url, "https://covers.example/1.jpg");
   });
 
   await t.step("with names and codes to link", () => {
-    const { contributors, collections } = json.linked;
-    assertSays(json.linked, {
+    const { contributors, collections } = json;
+    assertSays(json, {
       publisher: "Harbour Press",
       imprint: "Beacon",
       product_form: "BC",
@@ -106,22 +109,22 @@ Deno.test("A record becomes a body", async (t) => {
     assertSays(collections[0], { name: "Harbour Classics", part_number: "2" });
     const [author, , translator] = contributors;
     assertEquals(
-      contributors.map((one: Contributor) => [one.role, one.contributor.name]),
+      values.contributors.map(({ role, name }: ContributorRow) => [role, name]),
       [
         ["A01", "Ada Keeper"],
         ["A12", "Ada Keeper"],
         ["B06", "Harbour Translations"],
       ],
     );
-    assertEquals(author.contributor.isni, "0000000121032683");
-    assertEquals(translator.contributor.is_organization, true);
+    assertEquals(author.isni, "0000000121032683");
+    assertEquals(translator.is_organization, true);
   });
 
   await t.step("with rights and supply", () => {
-    const [right, row] = json.rest.product_sales_rights;
+    const [right, row] = json.product_sales_rights;
     assertEquals(right.territory.countries_included, ["GB", "IE"]);
     assertEquals(row.is_rest_of_world, true);
-    const [{ supply_details: [supply] }] = json.rest.product_territories;
+    const [{ supply_details: [supply] }] = json.product_territories;
     assertEquals(supply.supplier.supplier_name, "Quay Distribution");
     assertEquals(supply.prices[0].price_amount, 9.99);
     assertEquals(supply.prices[0].valid_from, "2026-03-01");
@@ -163,9 +166,9 @@ Deno.test("A record is read leniently", async (t) => {
         "warning required /Product/DescriptiveDetail/Subject/SubjectSchemeName",
         "warning duplicate /Product/DescriptiveDetail/Measure[2]/MeasureType",
       ]);
-      assertEquals((read.body.languages as unknown[]).length, 1);
-      assertEquals((read.body.measures as unknown[]).length, 1);
-      assertEquals(read.body.subjects, []);
+      assertEquals(read.values.languages.length, 1);
+      assertEquals(read.values.measures.length, 1);
+      assertEquals(read.values.subjects, []);
       const path = "/Product/DescriptiveDetail/Language/LanguageCode";
       assert(read.unmapped.paths.includes(path));
     },
@@ -177,7 +180,7 @@ Deno.test("A record is read leniently", async (t) => {
       const subject =
         "Subject(SubjectSchemeIdentifier=20 SubjectHeadingText=x)";
       const read = await incoming(leastWith(subject.repeat(501)));
-      assertEquals((read.body.subjects as unknown[]).length, 500);
+      assertEquals(read.values.subjects.length, 500);
       assertEquals(shown(read), [
         "warning too_many /Product/DescriptiveDetail/Subject[501]",
       ]);
@@ -192,7 +195,7 @@ Deno.test("A record is read leniently", async (t) => {
     );
     assertEquals(read.messages.length, 100);
     assertEquals(read.moreMessages, 7_900);
-    const { supply_details } = read.product_territories![0]!;
+    const { supply_details } = read.values.product_territories[0];
     assertEquals(
       (supply_details as { prices: unknown[] }[]).map(({ prices }) =>
         prices.length
@@ -204,10 +207,11 @@ Deno.test("A record is read leniently", async (t) => {
   await t.step(
     "more supply than a product has stays in the record",
     async () => {
-      const prices = "Price(PriceAmount=1)".repeat(500);
-      const details = `SupplyDetail(${prices})`.repeat(45);
+      // In short tags, a record can have as many.
+      const price = `price(j151=1 ${"tax(x471=S)".repeat(500)})`;
+      const details = `SupplyDetail(${price.repeat(40)})`;
       const read = await incoming(leastWith(`ProductSupply(${details})`));
-      assertEquals(read.product_territories, undefined);
+      assertEquals(read.values.product_territories, undefined);
       assertEquals(shown(read), ["warning too_many /Product/ProductSupply"]);
     },
   );
@@ -218,8 +222,8 @@ Deno.test("A record is read leniently", async (t) => {
       `Contributor(ContributorRole=A01 PersonName=${name})`,
       `PublishingDetail(Publisher(PublishingRole=01 PublisherName=${name}))`,
     ));
-    assertEquals("publisher" in read.linked, false);
-    assertEquals(read.linked.contributors, []);
+    assert(read.unreadable.has("publisher"));
+    assertEquals(read.values.contributors, []);
     assertEquals(shown(read), [
       "warning too_long /Product/DescriptiveDetail/Contributor/PersonName",
       "warning too_long /Product/PublishingDetail/Publisher/PublisherName",
@@ -235,8 +239,7 @@ Deno.test("A record is read leniently", async (t) => {
       "ProductForm=ZZ9",
       "PublishingDetail(PublishingStatus=77)",
     ));
-    assertEquals("product_form" in read.linked, false);
-    assertEquals("publishing_status" in read.linked, false);
+    assertEquals([...read.unreadable], ["product_form", "publishing_status"]);
     assertEquals(shown(read), [
       "warning invalid_code /Product/DescriptiveDetail/ProductForm",
       "warning invalid_code /Product/PublishingDetail/PublishingStatus",
@@ -248,8 +251,8 @@ Deno.test("A record is read leniently", async (t) => {
     const read = await incoming(leastWith(
       "PublishingDetail(PublishingDate(PublishingDateRole=01 Date[dateformat=01]=202603))",
     ));
-    assertEquals(read.body.publication_date, null);
-    assertEquals(read.body.publishing_dates, [
+    assertEquals(read.values.publication_date, undefined);
+    assertEquals(read.values.publishing_dates, [
       { publishing_date_role: "01", date: "2026-03" },
     ]);
     assertEquals(shown(read), [
@@ -266,10 +269,10 @@ Deno.test("A record is read leniently", async (t) => {
         ),
       ),
     ));
-    assertEquals(read.body.languages, [
+    assertEquals(read.values.languages, [
       { language_role: "01", language_code: "fre" },
     ]);
-    const [price] = read.product_territories[0].supply_details[0].prices;
+    const [price] = read.values.product_territories[0].supply_details[0].prices;
     assertSays(price, {
       price_type: "02",
       price_amount: 30.8,
@@ -304,10 +307,13 @@ Deno.test("A partial update", async (t) => {
   await t.step("has the fields of its blocks alone", async () => {
     const read = await incoming(update);
     assertEquals(read.blocks, ["ProductSupply"]);
-    assertEquals(read.byMarketReference, true);
-    assertEquals(read.body, {});
-    assertEquals(Object.keys(read.linked), ["product_availability"]);
-    assertEquals(read.product_sales_rights, undefined);
+    const fields = Object.entries(read.values).filter(([, value]) =>
+      Array.isArray(value) ? value.length > 0 : value !== undefined
+    );
+    assertEquals(fields.map(([name]) => name), [
+      "product_territories",
+      "product_availability",
+    ]);
   });
 
   await t.step("replaces its blocks in the record", async () => {

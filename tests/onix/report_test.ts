@@ -142,7 +142,7 @@ Deno.test("A report", async (t) => {
       [
         "<StatusDetailType>W</StatusDetailType>",
         "<StatusDetailCodeType>02</StatusDetailCodeType>",
-        "<StatusDetailCode>000</StatusDetailCode>",
+        "<StatusDetailCode>001</StatusDetailCode>",
         `<StatusDetailText>${WARNING.code}: ${WARNING.message} (&lt;zz&gt;)</StatusDetailText>`,
         `<StatusDetailXPath>${WARNING.path}</StatusDetailXPath>`,
       ].join(""),

@@ -1,33 +1,33 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
-import { identitiesOfNew } from "../../schema/onix/mapping/identity.ts";
-import { ARRAYS } from "../../schema/product.ts";
+import {
+  COLLATERAL_TYPES,
+  containerOf,
+  MAPPED,
+  MAPPING,
+} from "../../schema/onix/mapping/mapping.ts";
+import { differencesOf, mergeEdits } from "../../schema/onix/mapping/merge.ts";
+import { ARRAYS, FIELDS } from "../../schema/product.ts";
 import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
-import type { Incoming, Rejected } from "../../schema/onix/mapping/incoming.ts";
+import type { Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
 import type { Book } from "../../schema/onix/mapping/codec.ts";
 import type { Received } from "../../schema/onix/mapping/outgoing.ts";
-import {
-  type LongRecord,
-  type Part,
-  readLongRecord,
-  readMessage,
-} from "../../schema/onix/xml/read.ts";
+import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
-import { finish } from "../../schema/onix/xml/steps.ts";
 import * as write from "../../schema/onix/xml/write.ts";
 import { fail } from "@std/assert";
 
-/** Reads a message that arrives in these chunks, with its long records. */
+/** Reads a message that arrives in these chunks. */
 export async function read(
   chunks: Iterable<string | Uint8Array>,
   charset?: string,
-): Promise<Exclude<Part, LongRecord>[]> {
-  const parts: Exclude<Part, LongRecord>[] = [];
+): Promise<Part[]> {
+  const parts: Part[] = [];
   for await (const part of readMessage(bytesOf(chunks), { charset })) {
-    parts.push(part.kind === "long" ? finish(readLongRecord(part)) : part);
+    parts.push(part);
   }
   return parts;
 }
@@ -65,34 +65,47 @@ export interface Imported {
   book: Book;
 }
 
-/** What comes of a record, at once. */
-export function readRecord(
-  ...given: Parameters<typeof reading.readRecord>
-): Incoming | Rejected {
-  return finish(reading.readRecord(...given));
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** A record with its values. */
+export interface Incoming extends reading.Incoming {
+  values: Any;
 }
 
+/** Reads a record of a message. */
+export const readRecord: (
+  ...given: Parameters<typeof reading.readRecord>
+) => Incoming | Rejected = reading.readRecord;
+
 export function valuesOf(record: Element) {
-  return finish(outgoing.valuesOf(record));
+  return outgoing.readStored(record).values;
+}
+
+export function differences(
+  book: Book,
+  values: Parameters<typeof differencesOf>[1],
+) {
+  return differencesOf(book, values, new Set(), null).differences;
 }
 
 /** The record of a book, at once. */
 export function writeRecord(
   ...given: Parameters<typeof outgoing.writeRecord>
 ): Mended {
-  return finish(outgoing.writeRecord(...given));
+  return outgoing.writeRecord(...given);
 }
 
 export function notSentOf(record: Element, release: Release) {
-  return finish(outgoing.notSentOf(record, release)).paths;
+  return outgoing.notSentOf(record, release).paths;
 }
 
 export function toStored(record: Element): string {
-  return finish(write.toStored(record));
+  return write.toStored(record);
 }
 
 export function fromStored(text: string): Element {
-  return finish(write.fromStored(text));
+  return write.fromStored(text);
 }
 
 /** What becomes of a record that is not rejected. */
@@ -103,21 +116,30 @@ export function imported(product: Element, header: Element): Imported {
   }
   const { record, values } = incoming;
   const book = bookOf(incoming);
+  // The elements get the ids of the rows.
+  const newId = () => crypto.randomUUID();
+  mergeEdits(incoming, incoming, null, book, "keep", newId);
+  for (const name of ["publisher", "imprint"]) {
+    const { block, find } = MAPPING[name]!;
+    const container = containerOf(record, block);
+    const found = container && find!(container);
+    if (found) found.id = String(book.product[`${name}_id`]);
+  }
   return {
     incoming,
     book,
-    received: {
-      record,
-      differences: outgoing.differences(book, values),
-      identities: identitiesOfNew(book),
-    },
+    received: { record, differences: differences(book, values) },
   };
 }
 
 /** The product that the database would make of a record. */
-export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
+export function bookOf({ values, reference }: Incoming): Book {
   const contributors: Record<string, Record<string, unknown>> = {};
-  const rows = (linked.contributors ?? []).map(({ role, contributor }) => {
+  const once = (name: string): Any[] => {
+    const repeated = reading.repeatedIn(name, values[name]);
+    return (values[name] ?? []).filter((row: Any) => !repeated.has(row));
+  };
+  const rows = once("contributors").map(({ role, ...contributor }) => {
     const id = contributor.name;
     contributors[id] ??= { id, ...contributor };
     return {
@@ -126,28 +148,32 @@ export function bookOf({ body, linked, reference, ...paths }: Incoming): Book {
       contributor_role_code: role,
     };
   });
-  const collections = linked.collections ?? [];
+  const collections = once("collections");
   const product = {
     id: "0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
     product_code: "P-0DYSSEY1",
-    ...body,
-    product_form_id: linked.product_form &&
-      idOfCode("150", linked.product_form),
-    publisher_id: linked.publisher,
-    publisher_name: linked.publisher,
-    imprint_id: linked.imprint,
-    imprint_name: linked.imprint,
-    publishing_status_code: linked.publishing_status,
-    product_availability_code: linked.product_availability,
+    ...Object.fromEntries(
+      MAPPED.filter(([name]) => name in FIELDS).map(([name]) => [
+        name,
+        values[name] ?? (FIELDS[name]!.kind === "column" ? null : []),
+      ]),
+    ),
+    product_form_id: values.product_form &&
+      idOfCode("150", values.product_form),
+    publisher_id: values.publisher,
+    publisher_name: values.publisher,
+    imprint_id: values.imprint,
+    imprint_name: values.imprint,
+    publishing_status_code: values.publishing_status,
+    product_availability_code: values.product_availability,
     contributors: rows,
     collections: collections.map(({ name }) => ({ id: name, name })),
     product_collections: collections.map(({ name, part_number }) => ({
       collection_id: name,
       part_number,
     })),
+    collateral: COLLATERAL_TYPES.flatMap((type) => values[type] ?? []),
     product_prices: [],
-    product_territories: paths.product_territories ?? [],
-    product_sales_rights: paths.product_sales_rights ?? [],
   };
   const copy = JSON.parse(JSON.stringify(product));
   addIds(copy, ARRAYS);

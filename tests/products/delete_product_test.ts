@@ -60,7 +60,10 @@ it("returns 409 for a product in a publishing program", async ({ org, app }) => 
 
   assertEquals([status, error.code], [409, "CONFLICT"]);
   assertEquals((await org.get(path)).body.data, product);
-  assertEquals((await org.get("/api/products")).body.meta.total, 1);
+  for (const query of ["", `?format_id=${org.format}`]) {
+    const { body } = await org.get(`/api/products${query}`);
+    assertEquals(body.meta.total, 1);
+  }
 });
 
 it("deletes a product that has left its program", async ({ org, app, sql }) => {

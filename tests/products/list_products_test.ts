@@ -101,6 +101,67 @@ it("refuses an invalid page and limit", async ({ org }) => {
   assertEquals(status, 400);
 });
 
+it("orders equal values by id, across pages", async ({ org }) => {
+  const created: string[] = [];
+  for (let i = 0; i < 5; i++) created.push((await org.create()).id);
+  created.sort();
+  for (const key of ["title", "publication_date"]) {
+    for (const sort of [key, `-${key}`]) {
+      const seen: string[] = [];
+      for (const page of [1, 2, 3, 4, 5]) {
+        const { body } = await org.get(
+          `/api/products?sort=${sort}&limit=1&page=${page}`,
+        );
+        seen.push(...idsOf(body.data));
+      }
+      assertEquals(seen, sort === key ? created : created.toReversed(), sort);
+    }
+  }
+});
+
+it("finds a product again by its own updated_at", async ({ org }) => {
+  await org.create();
+  const { id, path } = await org.create();
+  const { body: { data } } = await org.put(path, { subtitle: "x" });
+
+  const { body } = await org.get(
+    `/api/products?updated_since=${data.updated_at}&sort=updated_at`,
+  );
+
+  assertEquals([idsOf(body.data), body.meta.total], [[id], 1]);
+});
+
+it("links the neighbours of a page, with the same query (RFC 8288)", async ({ org }) => {
+  for (const title of ["A", "B", "C", "D", "E"]) await org.create({ title });
+  const linksOf = async (query: string) => {
+    const { status, headers } = await org.get(`/api/products?${query}`);
+    assertEquals(status, 200);
+    return headers.get("link");
+  };
+  const pages = {
+    1: { first: 1, next: 2, last: 3 },
+    2: { first: 1, prev: 1, next: 3, last: 3 },
+    3: { first: 1, prev: 2, last: 3 },
+    9: { first: 1, prev: 3, last: 3 },
+  };
+  for (const [page, links] of Object.entries(pages)) {
+    const expected = Object.entries(links).map(([relation, page]) =>
+      `</api/products?sort=title&limit=2&page=${page}>; rel="${relation}"`
+    );
+    assertEquals(
+      await linksOf(`sort=title&limit=2&page=${page}`),
+      expected.join(", "),
+    );
+  }
+  const query = "search=%22%3E%2C+%C3%A9%26&page=1";
+  assertEquals(
+    await linksOf(`search=${encodeURIComponent('">, é&')}`),
+    `</api/products?${query}>; rel="first", </api/products?${query}>; rel="last"`,
+  );
+  const tooLong = `format_id=${Array(100).fill(org.format)}`;
+  assertEquals(await linksOf(tooLong), null);
+});
+
 it("embeds the same arrays as the full product", async ({ org, app }) => {
   const { product } = await org.create(await fullBody(app, org));
   await org.create({ title: "Bare" });

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { type Organization, testsOf } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { assertDetails } from "../support/client/expect.ts";
 import { errorsOf } from "../support/client/writing.ts";
@@ -233,59 +233,19 @@ it("is exported, imported, included and followed", async ({ org, app }) => {
   });
 });
 
-it("is found by language, subject and identifier", async ({ org, app }) => {
-  const foreign = await app.organization();
-  await createShelf(org);
-  await createShelf(foreign);
-  const long = "x".repeat(1999) + "é";
-  await org.create({ title: "long", product_identifiers: [id("06", long)] });
+it("keeps the language of a text that is no code", async ({ org, app, sql }) => {
+  const { path } = await org.create({
+    collateral: [{ collateral_type: "text_content", text: "Handsome" }],
+  });
+  await sql`update collateral set language = 'English' where organization_id = ${org.id}`;
+  const commands = commandsOn(app);
+  const original = await exported(commands(org.id));
 
-  const found: Record<string, string[]> = {
-    "language_code=eng": ["a", "b"],
-    "language_code=eng,fre": ["a", "b", "c"],
-    "language_code=ENG": [],
-    "subject_code=FBA": ["a"],
-    "subject_code=FB*": ["a", "b"],
-    "subject_code=F*&language_code=fre": ["c"],
-    "subject_code=FBA,FYW*": ["a", "c"],
-    "subject_code=FBA&subject_code=FYW": ["a", "c"],
-    "subject_code=fb*": [],
-    "subject_code=F%25*": [],
-    "subject_code=F_A": [],
-    "subject_code=*": ["a", "b", "c"],
-    "subject_code=FB": [],
-    "id_value=H,1": ["a"],
-    "id_value=H*": [],
-    [`id_value=${encodeURIComponent(long)}`]: ["long"],
-    [`id_value=${encodeURIComponent(long.slice(0, -1))}`]: [],
-  };
-  for (const [query, titles] of Object.entries(found)) {
-    const { status, body } = await org.get(
-      `/api/products?sort=title&${query}`,
-    );
-
-    assertEquals(status, 200, query);
-    assertEquals(body.data.map(({ title }: Entry) => title), titles, query);
-    assertEquals(body.meta.total, titles.length, query);
-  }
-  for (
-    const query of [
-      "language_code=",
-      "subject_code=FBA,",
-      "subject_code=%00",
-      `subject_code=${"x".repeat(201)}`,
-      `subject_code=${Array(101).fill("x")}`,
-      "id_value=",
-      "id_value=%20",
-      "id_value=a&id_value=b",
-    ]
-  ) {
-    assertEquals(
-      (await org.get(`/api/products?${query}`)).status,
-      400,
-      query,
-    );
-  }
+  assertEquals(
+    (await org.get(path)).body.data.collateral[0].language,
+    "English",
+  );
+  assertEquals(await imported(commands(uuidv7()), original), []);
 });
 
 it("is found by what the API and SQL have made of it", async ({ org, app, sql }) => {
@@ -361,18 +321,4 @@ function related(
     `/0/product_identifiers${at}`,
     code,
   ];
-}
-
-/** Three products that the filters tell apart. */
-async function createShelf(org: Organization): Promise<void> {
-  const book = (title: string, language_code: string, subject_code: string) =>
-    org.create({
-      title,
-      languages: [{ language_role: "01", language_code }],
-      subjects: [{ ...THEMA, subject_code }],
-      product_identifiers: title === "a" ? [id("06", "H,1")] : [],
-    });
-  await book("a", "eng", "FBA");
-  await book("b", "eng", "FBC");
-  await book("c", "fre", "FYW");
 }

@@ -33,7 +33,7 @@ const PACKAGES: Record<string, RegExp> = {
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
   "jose": /^middleware\/jwt\.ts$/,
   "postgres": /^db\/connections\/connection\.ts$/,
-  "saxes": /^schema\/onix\/xml\/read\.ts$/,
+  "saxes": /^schema\/onix\/xml\/parser\.ts$/,
   "swagger-ui-dist": /^routes\/docs\.ts$/,
   "valibot": /^(schema\/.+|middleware\/body|db\/commands\/arguments)\.ts$/,
 };

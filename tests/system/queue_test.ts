@@ -1,8 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import type { Caller } from "../../db/connections/fair_share.ts";
-import { type Kind, MAX_WAITING, Queue } from "../../db/connections/queue.ts";
-import { ApiError } from "../../schema/errors.ts";
+import {
+  type Caller,
+  type Kind,
+  MAX_WAITING,
+  Queue,
+} from "../../db/connections/queue.ts";
+import { ApiError, type ErrorCode } from "../../schema/errors.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -18,9 +22,12 @@ function caller(organizationId: string, name = "key"): Caller {
   return { organizationId, name };
 }
 
-async function assertRefused(operation: Promise<unknown>): Promise<void> {
+async function assertRefused(
+  operation: Promise<unknown>,
+  code: ErrorCode = "SERVICE_UNAVAILABLE",
+): Promise<void> {
   const error = await assertRejects(() => operation, ApiError);
-  assertEquals(error.code, "SERVICE_UNAVAILABLE");
+  assertEquals(error.code, code);
   assertEquals(error.headers, { "retry-after": "1" });
 }
 
@@ -172,10 +179,15 @@ Deno.test("The queue serves long operations among short ones", async () => {
 });
 
 for (
-  const [what, most, who] of [
-    ["a caller", 500, () => caller("a")],
-    ["an organization", 1_000, (i: number) => caller("a", `${i}`)],
-    ["all", 10_000, (i: number) => caller(`${i}`)],
+  const [what, most, code, who] of [
+    ["a caller", 500, "TOO_MANY_REQUESTS", () => caller("a")],
+    [
+      "an organization",
+      1_000,
+      "TOO_MANY_REQUESTS",
+      (i: number) => caller("a", `${i}`),
+    ],
+    ["all", 10_000, "SERVICE_UNAVAILABLE", (i: number) => caller(`${i}`)],
   ] as const
 ) {
   Deno.test(`The queue refuses more than ${most} operations of ${what}`, async () => {
@@ -187,7 +199,7 @@ for (
       place[Symbol.dispose]();
     });
 
-    await assertRefused(queue.enter(who(most), "short", soon()));
+    await assertRefused(queue.enter(who(most), "short", soon()), code);
 
     if (what !== "all") {
       const other = queue.enter(caller("b"), "short", performance.now() + 10);

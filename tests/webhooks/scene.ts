@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { NameResolver } from "../../middleware/sender/names.ts";
 import type { Sender } from "../../middleware/sender/sender.ts";
 import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
@@ -76,11 +77,16 @@ export const VARIABLES = {
 
 export async function openScene(
   variables: Record<string, string> = {},
+  names?: NameResolver,
 ): Promise<Scene> {
   // Senders of other tests would send the webhooks of a shared database, too.
   const app = await openOwnApp();
   const receiver = openReceiver();
-  const sender = app.sender({ ...VARIABLES, ...variables });
+  const sender = app.sender(
+    { ...VARIABLES, ...variables },
+    app.database,
+    names,
+  );
   const handler = app.variant({ sender });
   const org = await app.organization();
   sender.start();

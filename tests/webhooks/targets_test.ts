@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type Answer, post } from "../../middleware/sender/post.ts";
+import { NameResolver } from "../../middleware/sender/names.ts";
+import { type Answer, type Post, post } from "../../middleware/sender/post.ts";
 import {
   type AllowedTargets,
   faultsOf,
@@ -9,7 +10,7 @@ import {
 import { openScene } from "./scene.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-const NONE: AllowedTargets = { hosts: new Set<string>(), ranges: [] };
+const NONE: AllowedTargets = [];
 
 /** The first and the last address of each range that is not public, and other spellings. */
 const FORBIDDEN = [
@@ -22,11 +23,15 @@ const FORBIDDEN = [
   "255.255.255.255",
   ...["[::]", "[::1]", "[fc00::]", "[fdff::1]", "[fe80::1]", "[febf::1]"],
   ...["[fec0::1]", "[ff02::1]", "[2001:db8::1]"],
-  // IPv4 in IPv6: mapped, compatible, NAT64, its local form, 6to4, Teredo's server and client.
-  ...["[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[::127.0.0.1]", "[::10.0.0.1]"],
+  // IPv6 outside 2000::/3, and the assigned blocks in it.
+  ...["[1fff::1]", "[4000::1]", "[100::1]", "[5f00::1]", "[fbff::1]"],
+  ...["[2001:1ff:ffff::1]", "[2001:20::1]", "[3fff::1]", "[3fff:fff::1]"],
+  // IPv4 in IPv6: mapped, translated, compatible, NAT64, its local form, 6to4, Teredo.
+  ...["[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[::127.0.0.1]", "[::8.8.8.8]"],
+  ...["[::ffff:0:7f00:1]", "[::ffff:0.0.0.1]", "[64:ff9b::0.0.0.1]"],
   ...["[64:ff9b::10.0.0.1]", "[64:ff9b:1::1]", "[64:ff9b:1:ffff::7f00:1]"],
-  ...["[2002:7f00:1::]", "[2002:c0a8:101::1]"],
-  ...["[2001:0:a00:1::808:808]", "[2001:0:808:808::80ff:fffe]"],
+  ...["[2002:7f00:1::]", "[2002:808:808::1]"],
+  ...["[2001:0:a00:1::808:808]", "[2001:0:808:808::f7f7:f7f7]"],
   ...["127.1", "127.0.1", "0x7f.1", "0177.0.0.1", "2130706433", "0x7f000001"],
   ...["0", "127.0.0.1.", "１２７.0.0.1", "127。0。0。1", "%31%32%37.0.0.1"],
   ...["localhost", "LOCALHOST", "localhost.", "a.localhost", "a.b.localhost."],
@@ -37,8 +42,8 @@ const PUBLIC = [
   ...["126.255.255.255", "128.0.0.0", "172.15.255.255", "172.32.0.0"],
   ...["192.0.1.0", "192.167.255.255", "192.169.0.0", "198.17.255.255"],
   ...["198.20.0.0", "223.255.255.255"],
-  ...["[2606:4700::1]", "[64:ff9b::808:808]", "[2002:808:808::1]"],
-  ...["[2001:0:808:808::f7f7:f7f7]", "[::ffff:8.8.8.8]", "[fbff::1]"],
+  ...["[2606:4700::1]", "[2001:200::1]", "[3ffe:ffff::1]"],
+  ...["[64:ff9b::808:808]", "[::ffff:8.8.8.8]"],
 ];
 
 Deno.test("The targets of webhooks", TIMED, async ({ step: it }) => {
@@ -101,9 +106,27 @@ Deno.test("The targets of webhooks", TIMED, async ({ step: it }) => {
     assertEquals(faults("localhost", parseAllowedTargets("localhost")), "");
   });
 
+  await it("may be allowed at one port", () => {
+    const allowed = parseAllowedTargets(
+      "receiver.internal:8080,10.1.0.0/16:443,[fd00::]/8:80,[fd00::1]:9000",
+    )!;
+    const https = ["receiver.internal:8080", "10.1.2.3", "[fd00::1]:9000"];
+    for (const host of https) assertEquals(faults(host, allowed), "", host);
+    const http = ["receiver.internal:8080", "[fd00::1]:9000", "[fd12::1]"];
+    for (const host of http) {
+      assertEquals(faults(host, allowed, "http"), "", host);
+    }
+    for (const host of ["10.1.2.3:8443", "[fd00::1]:9001", "[fd12::1]"]) {
+      assertEquals(faults(host, allowed), "forbidden_target", host);
+    }
+    const url = new URL("http://receiver.internal/");
+    assertEquals(faultsOf(url, [], allowed), ["https_required"]);
+  });
+
   await it("cannot be allowed in a form that names no host", () => {
     for (
-      const list of ["10.0.0.0/33", "a b", "a/8", "host:80", "127.1", "a,,b"]
+      const list of ["10.0.0.0/33", "a b", "a/8", "127.1", "a,,b", ":80"]
+        .concat("host:65536", "host:", "host:x", "a:1:2", "[fd00::1", "[a]:1")
     ) {
       assertEquals(parseAllowedTargets(list), undefined, list);
     }
@@ -175,6 +198,19 @@ const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
     write(to, "200 OK", "content-length: 9", "Done").then(() => to.close()),
   "/wrong-chunks": (to) =>
     write(to, "200 OK", "transfer-encoding: chunked", "ZZ\r\nDone"),
+  "/hints": async (to) => {
+    await send(to, "HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n".repeat(3));
+    await write(to, "200 OK", "content-length: 0");
+  },
+  "/continues": async (to) => {
+    const heads = "HTTP/1.1 100 Continue\r\n\r\n".repeat(10_000);
+    for (;;) await send(to, heads);
+  },
+  "/long-hints": async (to) => {
+    const hint = `HTTP/1.1 103 Early Hints\r\na: ${"a".repeat(6_000)}\r\n\r\n`;
+    await send(to, hint.repeat(3));
+    await write(to, "200 OK", "content-length: 0");
+  },
   "/large-head": (to) => write(to, "200 OK", `a: ${"a".repeat(1_000_000)}`),
 };
 
@@ -193,14 +229,20 @@ Deno.test("Hostile receivers", TIMED, async ({ step: it }) => {
     }
   })();
   let timeoutMs = 700;
-  const ask = (url: string, find?: Parameters<typeof post>[1]) =>
+  const names = new NameResolver();
+  const ask = (
+    url: string,
+    resolve: Post["resolve"] = (url, deadline) =>
+      names.resolve("", url, deadline),
+  ) =>
     post({
       url,
       headers: {},
       body: "{}",
       timeoutMs,
       allowed: parseAllowedTargets("127.0.0.1")!,
-    }, find);
+      resolve,
+    });
   const at = (path: string) => ask(`http://127.0.0.1:${port}${path}`);
   const expectWithin = async (
     ms: number,
@@ -244,6 +286,13 @@ Deno.test("Hostile receivers", TIMED, async ({ step: it }) => {
       await expectWithin(1_500, at(`/${path}`), { response_status: 200 });
     }
     await expectWithin(1_500, at("/204-with-body"), { response_status: 204 });
+  });
+
+  await it("may send three informational heads, and 16 KiB of head in all", async () => {
+    await expectWithin(1_500, at("/hints"), { response_status: 200 });
+    for (const path of ["/continues", "/long-hints"]) {
+      await expectWithin(600, at(path), { error: "connection" });
+    }
   });
 
   await it("that speak no HTTP fail the connection", async () => {

@@ -74,21 +74,6 @@ export function elementOfName(each: Element): Element | undefined {
   return own && titleIn(own);
 }
 
-type Collection = Record<string, unknown>;
-
-/** The collections of a record with the ids that they have elsewhere, in copies. */
-export function continuedCollections(
-  before: Collection[],
-  after: Collection[],
-): Collection[] {
-  const ids = new Set(before.map(({ id }) => id));
-  return after.map((row) => {
-    if (row.id !== undefined && ids.has(row.id)) return row;
-    const same = before.find(({ name }) => name === row.name);
-    return same?.id === undefined ? row : { ...row, id: same.id };
-  });
-}
-
 /** The number of the product: in the title, or else in the order of the titles (List 197, 02). */
 function numberIn(
   each: Element,

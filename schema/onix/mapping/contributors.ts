@@ -267,35 +267,6 @@ function isNamedSame(a: ContributorRow, b: ContributorRow): boolean {
   return normalized(a.name) === normalized(b.name);
 }
 
-/**
- * The contributors of a record with the ids that they have elsewhere, in copies. Those
- * whose names differ are in the same order.
- */
-export function continuedContributors(
-  before: Record<string, unknown>[],
-  after: Record<string, unknown>[],
-): Record<string, unknown>[] {
-  const known = contributorRows(before);
-  const ids = new Set(known.map(({ id }) => id));
-  const free = new Set(known);
-  const continued = contributorRows(after).map((row, i) => {
-    if (row.id !== undefined && ids.has(row.id)) return row;
-    const isOf = (one: ContributorRow | undefined) =>
-      one && free.has(one) && one.role === row.role && isNamedSame(one, row);
-    // Most are in the same place.
-    const match = isOf(known[i])
-      ? known[i]
-      : known.find(isOf) ?? known.find((one) => isNamedSame(one, row));
-    if (match) free.delete(match);
-    return match?.id === undefined ? row : { ...row, id: match.id };
-  });
-  if (known.length !== continued.length) return continued;
-  return continued.map((row, i) => {
-    const { id } = known[i]!;
-    return row.id === undefined && id !== undefined ? { ...row, id } : row;
-  });
-}
-
 function bare(id: unknown): string {
   return String(id).replace(/[- ]/g, "");
 }

@@ -1,6 +1,4 @@
 import type { Entry } from "../../bodies.ts";
-import type { Field, Fields } from "../../fields.ts";
-import { ARRAYS, SCALARS } from "../../product.ts";
 import { codePoints } from "../../values.ts";
 import type { Message } from "../report/report.ts";
 import {
@@ -16,28 +14,18 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
-import { elementOfName } from "./collections.ts";
-import {
-  CONTRIBUTOR_FIELDS,
-  type ContributorRow,
-  elementOfPerson,
-  type Person,
-} from "./contributors.ts";
+import { objectsIn } from "./codec.ts";
+import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { NO_PATHS, type Paths } from "../xml/paths.ts";
-import { ELEMENTS_PER_STEP, type Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
 import {
   type Block,
   BLOCKS,
-  COLLATERAL_TYPES,
-  containerOf,
-  MAPPED,
-  MAPPING,
   readValues,
   type RecordValues,
 } from "./mapping.ts";
 import { warnOfOther } from "./path.ts";
-import { type ElementPlace, RecordReader } from "./record_reader.ts";
+import { RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
 /*
@@ -54,35 +42,6 @@ export type Notification = typeof NOTIFICATIONS[number];
 /** The longest `RecordReference`, in characters. */
 export const MAX_REFERENCE = 500;
 
-/**
- * What a record names that the database has a row for. A field is absent if the record is
- * a partial update without its block, and null or empty if the record has no such element.
- */
-export interface Linked {
-  publisher?: string | null;
-  imprint?: string | null;
-  /** The code of List 150. */
-  product_form?: string | null;
-  /** The code of List 64. */
-  publishing_status?: string | null;
-  /** The code of List 65, if all supply details have the same. */
-  product_availability?: string | null;
-  /** A contributor and a role (the code of List 17), in order, each pair once. */
-  contributors?: {
-    role: string;
-    contributor: Person;
-    /** The element that says a field of the contributor. */
-    placeOf(field: string): ElementPlace;
-  }[];
-  /** In order, each name once. */
-  collections?: {
-    name: string;
-    part_number: string | null;
-    /** The element of the name. */
-    place: ElementPlace;
-  }[];
-}
-
 /** A record that can be written. */
 export interface Incoming {
   kind: "record";
@@ -91,20 +50,6 @@ export interface Incoming {
   notification: Notification;
   isbn13: string | null;
   isbn10: string | null;
-  /**
-   * The body of the product without what `linked` names, as `CreateProduct` returns it:
-   * all that ONIX says, nulls and empty arrays included. A partial update has the fields
-   * of its blocks alone, a deletion none.
-   */
-  body: Record<string, unknown>;
-  /** The bodies of the two paths as their schemas return them, absent as in `linked`. */
-  product_territories?: Record<string, unknown>[];
-  product_sales_rights?: Record<string, unknown>[];
-  /** Whether a partial update replaces only the territories with its market references. */
-  byMarketReference: boolean;
-  linked: Linked;
-  /** The element that says a field. */
-  placeOf(field: string): ElementPlace;
   blocks: Block[];
   messages: Message[];
   /** How many warnings are left out. */
@@ -113,8 +58,10 @@ export interface Incoming {
   unmapped: Paths;
   /** The record to store, with the defaults of the header. For a partial update, its blocks. */
   record: Element;
-  /** Its values by field of the mapping, as the API has them. Not to be changed. */
+  /** Its values by field of the mapping, as the API has them, nulls left out. Not to be changed. */
   values: RecordValues;
+  /** Knows the elements of its entries, and their places. */
+  reader: RecordReader;
   /** The fields of which it says what cannot be read. */
   unreadable: ReadonlySet<string>;
 }
@@ -132,10 +79,10 @@ export interface Rejected {
 const TOLD_OF_HEADERS = new WeakMap<Element, Set<string>>();
 
 /** Reads a record, with the defaults of the message's header. */
-export function* readRecord(
+export function readRecord(
   product: Element,
   header: Element,
-): Steps<Incoming | Rejected> {
+): Incoming | Rejected {
   const { record, origins } = withDefaults(product, header);
   const toldBefore = TOLD_OF_HEADERS.getOrInsert(header, new Set());
   const reader = new RecordReader(record, { origins, toldBefore });
@@ -143,10 +90,8 @@ export function* readRecord(
   const line = product.line ?? 0;
   const notification = readNotification(record, reader);
   checkReference(record, reader);
-  yield;
-  yield* warnOfElements(product, record, reader);
-  yield;
-  yield* withhold(
+  warnOfElements(product, record, reader);
+  withhold(
     record,
     (element, code, message, missing) =>
       reader.warn(code, message, element, { missing }),
@@ -154,13 +99,12 @@ export function* readRecord(
   const blocks = BLOCKS.filter((block) => child(record, block));
   const isPartial = notification === "04";
   const isDeletion = notification === "05";
-  // Whether the record says all of the block. What is before the blocks stays in a partial update.
-  const isThere = (block: Block | null) =>
-    !isDeletion && (!isPartial || block !== null && blocks.includes(block));
   const values = isDeletion
     ? {}
-    : yield* validValues(yield* readValues(record, reader), reader);
-  if (isThere("DescriptiveDetail") && values.title === undefined) {
+    : validValues(readValues(record, reader), reader);
+  const mustHaveTitle = !isDeletion &&
+    (!isPartial || blocks.includes("DescriptiveDetail"));
+  if (mustHaveTitle && values.title === undefined) {
     const block = child(record, "DescriptiveDetail");
     const title = block && child(block, "TitleDetail");
     const missing = block ? "TitleDetail" : "DescriptiveDetail";
@@ -171,10 +115,13 @@ export function* readRecord(
       title ? undefined : { missing },
     );
   }
-  const linked = linkedIn(values, isThere, reader);
-  yield;
+  for (const name of ["contributors", "collections"]) {
+    for (const row of repeatedIn(name, values[name])) {
+      const found = reader.elementOf(row)!;
+      reader.warn("duplicate", "An earlier one is the same", found);
+    }
+  }
   const { messages, more } = reader.messages();
-  yield;
   if (!notification || reference === null || reader.hasErrors) {
     return { kind: "rejected", reference, line, messages, moreMessages: more };
   }
@@ -186,27 +133,13 @@ export function* readRecord(
     notification,
     isbn13: isbn13 as string | null,
     isbn10: isbn10 as string | null,
-    body: bodyIn(values, isThere, reader),
-    ...isThere("ProductSupply") && {
-      product_territories: values.product_territories as Entry[],
-    },
-    ...isThere("PublishingDetail") && {
-      product_sales_rights: (values.product_sales_rights ?? []) as Entry[],
-    },
-    byMarketReference: isPartial && marketReferencesIn(record) !== undefined,
-    linked,
-    placeOf(field) {
-      const { block, find } = MAPPING[field]!;
-      const container = containerOf(record, block);
-      const found = container && find?.(container);
-      return reader.placeOf(found ?? container ?? record);
-    },
     blocks,
     messages,
     moreMessages: more,
-    unmapped: isDeletion ? NO_PATHS : yield* reader.unmapped(),
+    unmapped: isDeletion ? NO_PATHS : reader.unmapped(),
     record,
     values,
+    reader,
     unreadable: reader.unreadableFields,
   };
 }
@@ -247,19 +180,17 @@ function checkReference(record: Element, reader: RecordReader): void {
  * Warns of single elements: of repeated ones, of those of ONIX 2.1, and of texts that are
  * read as others. `received` is the record without defaults.
  */
-function* warnOfElements(
+function warnOfElements(
   received: Element,
   record: Element,
   reader: RecordReader,
-): Steps<void> {
-  let count = 0;
+): void {
   warnOf(received, record);
-  yield* visit(received, record);
+  visit(received, record);
 
-  function* visit(was: Element, is: Element): Steps<void> {
+  function visit(was: Element, is: Element): void {
     const seen = new Map<string, Element>();
     for (const [i, each] of was.children.entries()) {
-      if (++count % ELEMENTS_PER_STEP === 0) yield;
       const child = is.children[i]!;
       const first = seen.get(each.name);
       if (!first) seen.set(each.name, child);
@@ -273,7 +204,7 @@ function* warnOfElements(
         reader.warn("onix21_element", message, child, { value: null });
       }
       warnOf(each, child);
-      if (each.children.length > 0) yield* visit(each, child);
+      if (each.children.length > 0) visit(each, child);
     }
   }
 
@@ -293,84 +224,6 @@ function* warnOfElements(
     }
   }
 }
-
-/** The fields that the body of a product has. */
-const BODY = MAPPED.flatMap(([name, { block }]) => {
-  const field: Field | undefined = ({ ...SCALARS, ...ARRAYS } as Fields)[name];
-  const isPath = field?.kind === "rows" && (field.path || field.put === "link");
-  return field && !isPath && field.kind !== "linked"
-    ? [{ name, block, none: field.kind === "column" ? null : [] }]
-    : [];
-});
-
-function bodyIn(
-  values: RecordValues,
-  isThere: (block: Block | null) => boolean,
-  reader: RecordReader,
-): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
-  for (const { name, block, none } of BODY) {
-    // What cannot be read changes nothing.
-    const isUnreadable = none === null && reader.unreadableFields.has(name);
-    if (isThere(block) && !isUnreadable) body[name] = values[name] ?? none;
-  }
-  if (isThere("CollateralDetail")) {
-    body.collateral = COLLATERAL_TYPES.flatMap((type) => values[type] ?? []);
-  }
-  return body;
-}
-
-function linkedIn(
-  values: RecordValues,
-  isThere: (block: Block | null) => boolean,
-  reader: RecordReader,
-): Linked {
-  const linked: Linked = {};
-  if (isThere("DescriptiveDetail")) {
-    linked.contributors = distinct(
-      values.contributors,
-      Object.keys(CONTRIBUTOR_FIELDS),
-      reader,
-    )
-      .map((row) => {
-        const { role, ...contributor } = row as ContributorRow;
-        return {
-          role,
-          contributor,
-          placeOf(field: string) {
-            const found = reader.elementOf(row)!;
-            return reader.placeOf(elementOfPerson(found, field) ?? found);
-          },
-        };
-      });
-    linked.collections = distinct(values.collections, ["name"], reader).map(
-      (row) => ({
-        name: String(row.name),
-        part_number: (row.part_number ?? null) as string | null,
-        get place() {
-          const found = reader.elementOf(row)!;
-          return reader.placeOf(elementOfName(found) ?? found);
-        },
-      }),
-    );
-  }
-  for (const name of NAMED) {
-    // What cannot be read changes nothing.
-    const isUnreadable = reader.unreadableFields.has(name);
-    if (!isThere(MAPPING[name]!.block) || isUnreadable) continue;
-    linked[name] = (values[name] ?? null) as string | null;
-  }
-  return linked;
-}
-
-/** What products link to by one name or code. */
-const NAMED = [
-  "publisher",
-  "imprint",
-  "product_form",
-  "publishing_status",
-  "product_availability",
-] as const;
 
 /**
  * The record with the defaults of the header written into it, and URLs without passwords:
@@ -475,32 +328,19 @@ function marketReferencesIn(record: Element): string[] | undefined {
     : undefined;
 }
 
-/** The territories of a product after a partial update by market reference. */
-export function replaceTerritories(
-  present: readonly Entry[],
-  update: readonly Entry[],
-): Entry[] {
-  const references = update.map(({ market_reference }) => market_reference);
-  const kept = present.filter(({ market_reference }) =>
-    !references.includes(market_reference)
-  );
-  return [...kept, ...update];
-}
+/** What a product has once, with the fields in which a repetition is the same. */
+const ONCE: Readonly<Record<string, readonly string[]>> = {
+  contributors: Object.keys(CONTRIBUTOR_FIELDS),
+  collections: ["name"],
+};
 
-/** The rows without repetitions of an earlier one, with a warning for each. */
-function distinct(
-  rows: unknown,
-  key: readonly string[],
-  reader: RecordReader,
-): Entry[] {
+/** The entries that a product has once, and that are the same as an earlier one. */
+export function repeatedIn(name: string, value: unknown): Set<Entry> {
+  const key = ONCE[name];
   const seen = new Set<string>();
-  return (rows as Entry[] ?? []).filter((row) => {
-    const id = JSON.stringify(key.map((field) => row[field]));
-    if (!seen.has(id)) return seen.add(id);
-    const found = reader.elementOf(row);
-    if (found) {
-      reader.warn("duplicate", "An earlier one is the same", found);
-    }
-    return false;
+  const repeated = !key ? [] : objectsIn(value).filter((entry) => {
+    const id = JSON.stringify(key.map((field) => entry[field]));
+    return seen.has(id) || !seen.add(id);
   });
+  return new Set(repeated);
 }

@@ -32,7 +32,6 @@ import {
 import { isbnCodec } from "./identifiers.ts";
 import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
-import type { Steps } from "../xml/steps.ts";
 import { subtitle, title } from "./titles.ts";
 
 /*
@@ -436,15 +435,14 @@ export function coverOf(resources: unknown): unknown {
 export type RecordValues = Record<string, unknown>;
 
 /** The values in a record. Those of absent blocks are undefined. */
-export function* readValues(
+export function readValues(
   record: Element,
   reader: RecordReader,
-): Steps<RecordValues> {
+): RecordValues {
   const values: RecordValues = {};
   for (const [name, { block, read }] of MAPPED) {
     const container = containerOf(record, block);
     if (!container) continue;
-    yield;
     const { result, isWhole } = reader.attempt(() => read(container, reader));
     if (!isWhole) reader.markUnreadable(name);
     if (result !== undefined) values[name] = result;

@@ -9,10 +9,9 @@ import {
 } from "../xml/element.ts";
 import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
-import type { Steps } from "../xml/steps.ts";
 import { withhold } from "../xml/withhold.ts";
 import { type Book, isEqual, objectsIn, setChild, textOf } from "./codec.ts";
-import { addIdentities, type Identities } from "./identity.ts";
+import { copyIds } from "./ids.ts";
 import {
   BLOCKS,
   containerOf,
@@ -32,13 +31,11 @@ import { validValues } from "./valid_values.ts";
  * record, which is that one, changed where the product has changed since.
  */
 
-/** The record last received. */
+/** The record last received. Its elements have the ids of what they stand for. */
 export interface Received {
   record: Element;
   /** The fields in which the product differed from the record when it was received. */
   differences: Differences | null;
-  /** The ids that its elements stood for when it was received. Null: an earlier release stored it. */
-  identities: Identities | null;
 }
 
 /** The fields in which a product differs from a record, with the product's values. */
@@ -48,36 +45,33 @@ export type Differences = Readonly<Record<string, unknown>>;
  * The product as a record: the record last received, changed where the product has changed
  * since. Always valid by EDItEUR's schema of the release.
  */
-export function* writeRecord(
+export function writeRecord(
   book: Book,
   received: Received | null,
   release: Release,
-): Steps<Mended> {
+): Mended {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", "03"),
   ]);
-  yield* withhold(record);
-  yield;
-  yield* writeChanges(book, record, received);
+  withhold(record);
+  writeChanges(book, record, received);
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
-  yield;
-  return yield* mend(record, release, {
+  return mend(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
 }
 
 /** Writes the fields in which the product differs from the record into the record. */
-function* writeChanges(
+function writeChanges(
   book: Book,
   record: Element,
   received: Received | null,
-): Steps<void> {
+): void {
   const differences = received?.differences ?? {};
-  const identities = received?.identities ?? null;
   const reader = new RecordReader(record, { isSilent: true });
   const fields = MAPPED.map(([name, field]) => {
     const now = field.valueIn(book);
@@ -92,11 +86,9 @@ function* writeChanges(
           : field.project(values[name]),
       );
   // Most products equal their records, so nothing needs validation.
-  const read = yield* readValues(record, reader);
-  yield;
+  const read = readValues(record, reader);
   if (!fields.some(isChanged(read))) return;
-  const values = yield* validValues(read, reader);
-  addIdentities(values, identities, reader);
+  const values = validValues(read, reader);
   // Other resources may lack the cover that those of the record have.
   const isWritten = (one: typeof fields[number]) =>
     isChanged(values)(one) ||
@@ -106,11 +98,11 @@ function* writeChanges(
       ? asThen(differences[name], values[name], reader)
       : values[name];
     const block = blockOf(record, field);
-    const isReplaced =
-      book.product[REFERENCES[name] ?? ""] !== identities?.[name];
+    const reference = REFERENCES[name];
+    const isReplaced = reference !== undefined &&
+      book.product[reference] !== field.find?.(block)?.id;
     if (isReplaced) field.leave?.(block);
     field.write(block, now, before, reader);
-    yield;
   }
 }
 
@@ -141,48 +133,33 @@ function blockOf(record: Element, { block }: Mapped): Element {
   return added;
 }
 
-/**
- * The fields in which a product differs from the record that was just written to it, such as
- * the name of a contributor that was found by ISNI. They are stored with the record. Null if
- * there are none.
- */
-export function differences(
-  book: Book,
-  values: RecordValues,
-): Differences | null {
-  const differing = MAPPED.flatMap(([name, field]) => {
-    const is = field.project(field.valueIn(book));
-    return isEqual(is, field.project(values[name]))
-      ? []
-      : [[name, is ?? null] as const];
-  });
-  return differing.length > 0 ? Object.fromEntries(differing) : null;
-}
-
-/** A record whose values are known. */
-export interface Known {
+/** A record that was read. */
+export interface Reading {
   record: Element;
   values: RecordValues;
+  reader: RecordReader;
 }
 
 /**
- * The values of a stored record that a product can have. Blocks in which another record
- * says the same have its values: they are not read.
+ * Reads the values of a stored record that a product can have. Blocks in which another
+ * record says the same have its values: they are not read, and the ids go to the other.
  */
-export function* valuesOf(
+export function readStored(
   record: Element,
-  known?: Known,
-): Steps<RecordValues> {
+  known?: Pick<Reading, "record" | "values">,
+): Reading {
   const same = known ? sameBlocks(record, known.record) : NONE;
   const others = withoutBlocks(record, same);
-  yield* withhold(others);
+  withhold(others);
   const reader = new RecordReader(others, { isSilent: true });
-  const values = yield* validValues(yield* readValues(others, reader), reader);
-  if (!known) return values;
-  for (const [name, { block }] of MAPPED) {
-    if (block && same.has(block)) values[name] = known.values[name];
+  const values = validValues(readValues(others, reader), reader);
+  for (const block of same) {
+    copyIds(allOf(record, block), allOf(known!.record, block));
   }
-  return values;
+  for (const [name, { block }] of MAPPED) {
+    if (block && same.has(block)) values[name] = known!.values[name];
+  }
+  return { record, values, reader };
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -204,12 +181,12 @@ function allOf({ children }: Element, name: string): Element[] {
 }
 
 /** The paths of what would make a message with this record invalid, without positions. */
-export function* notSentOf(
+export function notSentOf(
   record: Element,
   release: Release,
-): Steps<Paths> {
+): Paths {
   const substitutes = { organization: "-", identifier: proprietary("-", "-") };
-  const { notSent } = yield* mend(record, release, substitutes);
+  const { notSent } = mend(record, release, substitutes);
   return notSent;
 }
 

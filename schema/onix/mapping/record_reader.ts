@@ -7,7 +7,6 @@ import { limits, TOGETHER } from "../rules/limits.ts";
 import { type Element, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/mend.ts";
 import { type Paths, PathSet } from "../xml/paths.ts";
-import type { Steps } from "../xml/steps.ts";
 
 /*
  * What is found out about a record while it is read. In: the codecs say which element holds
@@ -17,9 +16,6 @@ import type { Steps } from "../xml/steps.ts";
 
 /** The rounds of `keepValid`: what is left out may make something else invalid. */
 const MAX_ROUNDS = 3;
-
-/** The number of issues that a step handles. Each takes a search for its element. */
-const ISSUES_PER_STEP = 16;
 
 interface Told {
   severity: Message["severity"];
@@ -221,9 +217,9 @@ export class RecordReader {
   }
 
   /** The values that no field holds, but not what the service writes of itself. */
-  *unmapped(): Steps<Paths> {
+  unmapped(): Paths {
     const paths = new PathSet();
-    yield* paths.addLeaves([this.#record], "", this.#claimed, isFiller);
+    paths.addLeaves([this.#record], "", this.#claimed, isFiller);
     return paths;
   }
 
@@ -232,13 +228,13 @@ export class RecordReader {
    * warning, or an error if it concerns one of the `needed` fields: that then has the value
    * that stands in for it.
    */
-  *keepValid<T>(
+  keepValid<T>(
     schema: v.GenericSchema<unknown, T>,
     value: Record<string, unknown>,
     fields: Fields,
     locate: Locate,
     needed: Readonly<Record<string, unknown>> = {},
-  ): Steps<T | undefined> {
+  ): T | undefined {
     let issue: v.BaseIssue<unknown> | undefined;
     for (let round = 0; round <= MAX_ROUNDS; round++) {
       const { success, output, issues } = v.safeParse(schema, value);
@@ -247,11 +243,9 @@ export class RecordReader {
         return output;
       }
       issue = issues[0];
-      const refused = [];
-      for (const [i, issue] of issues.entries()) {
-        if ((i + 1) % ISSUES_PER_STEP === 0) yield;
-        refused.push(this.#refused(issue, value, fields, locate));
-      }
+      const refused = issues.map((issue) =>
+        this.#refused(issue, value, fields, locate)
+      );
       for (const one of refused) {
         const isError = one.owner === value && String(one.key) in needed;
         const isFollowing = (one.isMissing || one.mayFollow) &&
@@ -397,6 +391,7 @@ export class RecordReader {
     } else if (isObject(input) && isObject(output)) {
       const element = this.#elements.get(input);
       if (element) this.#elements.set(output, element);
+      if (element?.id) output.id = element.id;
       for (const key in input) this.#retie(input[key], output[key]);
     }
   }

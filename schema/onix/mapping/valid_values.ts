@@ -16,7 +16,6 @@ import {
   type RecordValues,
 } from "./mapping.ts";
 import type { RecordReader } from "./record_reader.ts";
-import type { Steps } from "../xml/steps.ts";
 
 /*
  * The values of a record that a product can have. In: what was read of it. Out: the values by
@@ -78,12 +77,11 @@ const IN_BODY = Object.keys(MAPPING).filter((name) => {
 });
 
 /** Keeps of the values that were read those that a product can have, and warns of the others. Changes `read`. */
-export function* validValues(
+export function validValues(
   read: RecordValues,
   reader: RecordReader,
-): Steps<RecordValues> {
-  yield;
-  const body = yield* reader.keepValid(
+): RecordValues {
+  const body = reader.keepValid(
     CreateProduct,
     {
       collateral: COLLATERAL_TYPES.flatMap((type) => objectsIn(read[type])),
@@ -95,8 +93,7 @@ export function* validValues(
     locate,
     NEEDED,
   );
-  yield;
-  const others = yield* reader.keepValid(
+  const others = reader.keepValid(
     OtherValues,
     {
       product_territories: [],
@@ -106,7 +103,6 @@ export function* validValues(
     OTHER_FIELDS,
     locate,
   );
-  yield;
   const values: RecordValues = { ...others };
   for (const name of IN_BODY) values[name] = body?.[name];
   if (read.title === undefined) delete values.title;

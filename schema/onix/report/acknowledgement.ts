@@ -93,7 +93,7 @@ function detailOf({ code, severity, path, message, value }: Message): Element {
   return element("RecordStatusDetail", [
     element("StatusDetailType", severity === "error" ? "E" : "W"),
     element("StatusDetailCodeType", "02"),
-    element("StatusDetailCode", severity === "error" ? "001" : "000"),
+    element("StatusDetailCode", severity === "error" ? "000" : "001"),
     element("StatusDetailText", `${code}: ${message}${shown}`),
     element("StatusDetailXPath", path),
   ]);

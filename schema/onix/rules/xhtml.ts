@@ -48,17 +48,12 @@ interface OpenTag {
   children: number;
 }
 
-/** The number of tags and texts that a step looks at. */
-const TOKENS_PER_STEP = 256;
-
-/** Whether the markup is well-formed XHTML of this part. Yields between its steps. */
-export function* isValidXhtml(markup: string): Generator<void, boolean> {
-  let tokens = 0;
+/** Whether the markup is well-formed XHTML of this part. */
+export function isValidXhtml(markup: string): boolean {
   const open: OpenTag[] = [{ name: "", content: FLOW, children: 0 }];
   for (
     const [token, end, name, attributes = "", empty] of markup.matchAll(TAG)
   ) {
-    if (++tokens % TOKENS_PER_STEP === 0) yield;
     const parent = open.at(-1)!;
     if (name === undefined) {
       if (WITHOUT_TEXT.includes(parent.name) && /\S/.test(token)) return false;

@@ -31,34 +31,47 @@ export async function* decode(
   let decoder: TextDecoder | undefined;
   let start: Uint8Array = new Uint8Array();
 
-  function decoded(chunk?: Uint8Array): string {
+  function* decoded(chunk?: Uint8Array): Generator<string> {
+    let text: string;
     try {
-      return decoder!.decode(chunk, { stream: chunk !== undefined });
+      text = decoder!.decode(chunk, { stream: chunk !== undefined });
     } catch {
       const { encoding } = decoder!;
+      // What precedes the fault is read first, so that its place is known.
+      if (chunk) yield validStart(chunk, encoding);
       throw new XmlError(
         "invalid_encoding",
         `The bytes are not ${encoding.toUpperCase()}: declare the encoding of the message, such as <?xml version="1.0" encoding="windows-1252"?>`,
         position(),
       );
     }
+    yield text;
   }
 
   for await (const chunk of readable(bytes, position)) {
     if (decoder) {
-      yield decoded(chunk);
+      yield* decoded(chunk);
       continue;
     }
     start = concatenated(start, chunk);
     if (!hasDeclaration(start)) continue;
     decoder = decoderOf(start, charset, position());
-    yield decoded(start);
+    yield* decoded(start);
   }
   if (!decoder) {
     decoder = decoderOf(start, charset, position());
-    yield decoded(start);
+    yield* decoded(start);
   }
-  yield decoded();
+  yield* decoded();
+}
+
+/** The text of a chunk up to its first byte that is not UTF-8. */
+function validStart(chunk: Uint8Array, encoding: string): string {
+  if (encoding !== "utf-8") return "";
+  // Its first bytes may end a character that the chunk before has begun.
+  const start = chunk.findIndex((byte) => byte < 0x80 || byte >= 0xc0);
+  const text = new TextDecoder().decode(chunk.subarray(start));
+  return start < 0 ? "" : text.slice(0, text.indexOf("\ufffd"));
 }
 
 /** The bytes. Throws `XmlError` where they cannot be unpacked. */

@@ -20,6 +20,8 @@ export interface Element {
   isWithheld?: boolean;
   /** Its line in the message. */
   line?: number;
+  /** The id of what it stands for (`mapping/ids.ts`). */
+  id?: string;
 }
 
 /** A data element, or a composite with these children. */

@@ -24,7 +24,6 @@ import { dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
 import { fitAll, matches } from "./fit.ts";
 import { type Paths, PathSet } from "./paths.ts";
 import type { Release } from "../rules/releases.ts";
-import { ELEMENTS_PER_STEP, type Steps } from "./steps.ts";
 import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
 
 /*
@@ -48,14 +47,14 @@ export interface Substitutes {
 }
 
 /** Mends a record. */
-export function* mend(
+export function mend(
   record: Element,
   release: Release,
   substitutes: Substitutes,
-): Steps<Mended> {
+): Mended {
   const notSent = new PathSet();
-  const mender = { release, notSent, ...substitutes, count: 0 };
-  const mended = yield* mendElement(record, "", "", mender);
+  const mender = { release, notSent, ...substitutes };
+  const mended = mendElement(record, "", "", mender);
   if (!mended) throw new TypeError("A record needs a reference and a type");
   return { record: mended, notSent };
 }
@@ -63,28 +62,26 @@ export function* mend(
 interface Mender extends Substitutes {
   release: Release;
   notSent: PathSet;
-  /** How many elements have been mended. */
-  count: number;
 }
 
 /** The valid element, or undefined if it is left out. */
-function* mendElement(
+function mendElement(
   given: Element,
   parent: string,
   at: string,
   mender: Mender,
-): Steps<Element | undefined> {
+): Element | undefined {
   const { name } = given;
   if (!isInRelease(mender.release, name)) {
-    yield* mender.notSent.addLeaves([given], at);
+    mender.notSent.addLeaves([given], at);
     return;
   }
   const path = `${at}/${name}`;
   if (isComposite(name)) {
-    return yield* mendComposite(given, parent, path, mender);
+    return mendComposite(given, parent, path, mender);
   }
   return dataElement(name, mender.release)!.kind === "flow"
-    ? yield* mendMarkup(given, path, mender)
+    ? mendMarkup(given, path, mender)
     : mendData(given, path, mender);
 }
 
@@ -115,15 +112,15 @@ function mendData(
 }
 
 /** A text with XHTML. Other markup becomes plain text, which is escaped when it is written. */
-function* mendMarkup(
+function mendMarkup(
   given: Element,
   path: string,
   { release, notSent }: Mender,
-): Steps<Element> {
+): Element {
   const letters = dataElement(given.name, release)!.attributes;
   const attributes = mendAttributes(given, path, letters, notSent);
   const text = given.text.trim();
-  return (yield* isValidXhtml(text))
+  return isValidXhtml(text)
     ? { ...given, text, attributes }
     : element(given.name, text, { ...attributes, textformat: "02" });
 }
@@ -163,56 +160,54 @@ function mendAttributes(
   return valid;
 }
 
-function* mendComposite(
+function mendComposite(
   given: Element,
   parent: string,
   path: string,
   mender: Mender,
-): Steps<Element | undefined> {
+): Element | undefined {
   const { release, notSent } = mender;
   const { model, unique } = composite(release, given.name, parent)!;
   const children: Element[] = [];
   let lost: Element | undefined;
   for (const each of converted(given, release)) {
-    if (++mender.count % ELEMENTS_PER_STEP === 0) yield;
     if (each.isWithheld) {
-      yield* notSent.addLeaves([each], path);
+      notSent.addLeaves([each], path);
       continue;
     }
     const mended = isPlain(each, release)
       ? mendData(each, `${path}/${each.name}`, mender)
-      : yield* mendElement(each, given.name, path, mender);
+      : mendElement(each, given.name, path, mender);
     if (mended) children.push(mended);
     else if (isMissed(each, given)) lost = each;
   }
   if (children.length === 0 && given.name !== "Product") return;
   if (lost && isLostWith(given, parent, lost, children)) {
-    yield* notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
+    notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
     return;
   }
   let own = children;
   if (lost && given.name === "PublishingDetail") {
     const isRight = ({ name }: Element) => TOGETHER.includes(name);
-    yield* notSent.addLeaves(own.filter(isRight), path);
+    notSent.addLeaves(own.filter(isRight), path);
     own = own.filter((each) => !isRight(each));
   }
   for (const constraint of unique) {
     if (!mayRepeat(own, constraint)) continue;
-    own = yield* withoutDuplicates(own, constraint, path, mender);
+    own = withoutDuplicates(own, constraint, path, mender);
   }
   const attributes = mendAttributes(given, path, "", notSent);
   const { name } = given;
   if (matches(model, own)) {
     return { name, attributes, children: own, text: "" };
   }
-  yield;
   const ordered = fitAll(model, own, (child) => filler(child, name, mender));
   if (!ordered) {
-    yield* mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
+    mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
     return;
   }
   const taken = new Set(ordered);
-  yield* notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
+  notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
   return { name, attributes, children: ordered, text: "" };
 }
 
@@ -351,19 +346,18 @@ function mayRepeat(
 }
 
 /** The children without what repeats an earlier one: a language, a number, or the whole element. */
-function* withoutDuplicates(
+function withoutDuplicates(
   children: Element[],
   { path, fields }: Unique,
   at: string,
   mender: Mender,
-): Steps<Element[]> {
+): Element[] {
   const { release, notSent } = mender;
   const [names, inner] = path as [string[], string[]?];
   const [field] = fields as [string];
   const seen = new Set<string>();
   const left = new Set<Element>();
   for (const [i, each] of children.entries()) {
-    if ((i + 1) % ELEMENTS_PER_STEP === 0) yield;
     if (!names.includes(each.name)) continue;
     const targets = inner
       ? each.children.filter(({ name }) => inner.includes(name))
@@ -392,11 +386,11 @@ function* withoutDuplicates(
     } else if (inner) {
       const gone = new Set(repeated);
       each.children = each.children.filter((child) => !gone.has(child));
-      yield* mender.notSent.addLeaves(repeated, place);
+      mender.notSent.addLeaves(repeated, place);
     } else {
       left.add(each);
       // A code that is there twice says nothing the second time.
-      if (field !== ".") yield* mender.notSent.addLeaves([each], at);
+      if (field !== ".") mender.notSent.addLeaves([each], at);
     }
   }
   return left.size > 0

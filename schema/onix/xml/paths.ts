@@ -1,6 +1,5 @@
 import { type Element, valueOf } from "./element.ts";
 import { dataElement } from "../rules/facts.ts";
-import { ELEMENTS_PER_STEP, type Steps } from "./steps.ts";
 
 /** The maximum number of paths that are reported of a record, or of a message. */
 export const MAX_PATHS = 1_000;
@@ -35,15 +34,14 @@ export class PathSet implements Paths {
    * Adds the paths of the data elements with a value in these elements of `at`. Those that
    * are `used`, and what is in them, do not count, nor those that `isNoise` knows.
    */
-  *addLeaves(
+  addLeaves(
     elements: readonly Element[],
     at: string,
     used: ReadonlySet<Element> = NONE,
     isNoise: (element: Element) => boolean = () => false,
-  ): Steps<void> {
+  ): void {
     const groups = new Map<string, { isTold: boolean; children: Element[] }>();
-    for (const [i, element] of elements.entries()) {
-      if ((i + 1) % ELEMENTS_PER_STEP === 0) yield;
+    for (const element of elements) {
       if (used.has(element)) continue;
       const group = groups.getOrInsertComputed(
         element.name,
@@ -52,13 +50,11 @@ export class PathSet implements Paths {
       group.isTold ||= saysSomething(element) && !isNoise(element);
       for (const child of element.children) group.children.push(child);
     }
-    let count = 0;
     for (const [name, { isTold, children }] of groups) {
-      if (++count % ELEMENTS_PER_STEP === 0) yield;
       const path = `${at}/${name}`;
       if (isTold) this.add(path);
       if (children.length > 0) {
-        yield* this.addLeaves(children, path, used, isNoise);
+        this.addLeaves(children, path, used, isNoise);
       }
     }
   }

@@ -1,4 +1,3 @@
-import { SaxesParser } from "saxes";
 import { decode } from "./decode.ts";
 import { childValue, type Element, element } from "./element.ts";
 import {
@@ -8,37 +7,24 @@ import {
   nameInOnix21,
 } from "../rules/facts.ts";
 import { type Release, RELEASES } from "../rules/releases.ts";
-import type { Steps } from "./steps.ts";
+import { Parser } from "./parser.ts";
 import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
-import { type LineAndColumn, XmlError } from "./xml_error.ts";
+import type { LineAndColumn } from "./xml_error.ts";
 
-/** The largest record, and the largest header, in characters of XML. */
-const MAX_RECORD = 4 * 1024 * 1024;
-
-/** Of a longer record the text is held, not the tree, which takes up to ten times as much. */
-const LONG = 256 * 1024;
+/**
+ * The largest record, and the largest header, in characters of XML. The largest real one
+ * has less than half of that. Nothing else runs while one is read.
+ */
+const MAX_RECORD = 512 * 1024;
 
 /** The most elements in a record: they take more memory than their XML. */
 const MAX_ELEMENTS = 100_000;
 
-const MAX_ELEMENT_DEPTH = 64;
-
-const MAX_ATTRIBUTES = 64;
-
-/** The longest name of an element. Names stand in the paths of a report. */
-const MAX_NAME = 100;
-
-/** The longest name of an attribute or entity, which nothing else limits. */
-const MAX_NAME_READ = 64 * 1024;
-
-/** How much of a message is parsed at once, in characters. */
+/** How much of a message is parsed before other requests run, in characters. */
 const PARSED_AT_ONCE = 16 * 1024;
 
-/** After how many characters at least the pieces of a text are joined. */
-const JOINED_AT_ONCE = 64 * 1024;
-
 /** What a message consists of, in its order: one header, then records. */
-export type Part = Head | ProductPart | LongRecord | Unreadable;
+export type Part = Head | ProductPart | Unreadable;
 
 export interface Head {
   kind: "header";
@@ -49,18 +35,6 @@ export interface Head {
 export interface ProductPart {
   kind: "product";
   product: Element;
-  /** In characters of XML. */
-  length: number;
-}
-
-/** A record that takes much memory once `readLongRecord` has read it. */
-export interface LongRecord {
-  kind: "long";
-  /** Its text in pieces. */
-  pieces: readonly string[];
-  line: number;
-  /** In characters of XML. */
-  length: number;
 }
 
 /** A record that cannot be read, although the message can. */
@@ -104,34 +78,14 @@ export async function* readMessage(
   }
 }
 
-/** Reads the text of one record. */
-export function* readProduct(text: string): Steps<Element> {
-  const part = yield* readPieces(slicesOf(text));
-  if (part?.kind !== "product") throw new TypeError("The text is no record");
-  return part.product;
-}
-
-/** Reads a long record of a message. */
-export function* readLongRecord(
-  { pieces, line }: LongRecord,
-): Steps<ProductPart | Unreadable> {
-  const part = yield* readPieces(pieces);
-  if (part.kind === "product") part.product.line = line;
-  else part.line = line;
-  return part;
-}
-
-function* readPieces(
-  pieces: Iterable<string>,
-): Steps<ProductPart | Unreadable> {
+/** Reads the text of one record, which has any size. */
+export function readProduct(text: string): Element {
   const reader = new Reader("product");
-  for (const piece of pieces) {
-    reader.write(piece);
-    yield;
-  }
+  for (const piece of slicesOf(text)) reader.write(piece);
   reader.close();
   const [part] = reader.take();
-  return part as ProductPart | Unreadable;
+  if (part?.kind !== "product") throw new TypeError("The text is no record");
+  return part.product;
 }
 
 function* slicesOf(text: string): Generator<string> {
@@ -144,11 +98,12 @@ function* slicesOf(text: string): Generator<string> {
 type Tag = Known | { name: string; isComposite?: undefined };
 
 class Reader {
-  #parser = new SaxesParser({ xmlns: false, position: true });
+  readonly #parser: Parser;
   #parts: Part[] = [];
   #depth = 0;
   /** The depth at which records begin. */
-  #top: 1 | 2;
+  readonly #top: 1 | 2;
+  readonly #maxLength: number;
   #hasHeader = false;
   #release: Release = "3.1";
   /** The header or record, and the elements in it that are open. */
@@ -163,60 +118,38 @@ class Reader {
   #isSkipping = false;
   /** Why the record cannot be read. */
   #fault: Unreadable | undefined;
-  /** Whether the record is passed over because it is long. Its fault is then that it is too large. */
-  #isLong = false;
-  /** The text from the record on, or from the last event between records, and where it begins. */
-  #pieces: string[] = [];
-  #origin = 0;
-  /** Where the header or record began. */
+  /** Where the header or record began, and where the last record ended. */
   #start = 0;
-  #elements = 0;
-  /** Where the last tag, text or comment ended, and what was before the last start tag. */
-  #event = 0;
-  #before = 0;
-  /** Where the pieces of texts are joined next. */
-  #joinAt = JOINED_AT_ONCE;
-  /** Where the last record ended. */
   #ended = -1;
+  #elements = 0;
 
   constructor(whole: "message" | "product") {
     this.#top = whole === "message" ? 2 : 1;
-    const parser = this.#parser;
-    // An eighth handler would make V8 store the parser's properties in a dictionary, which
-    // takes three times as long.
-    parser.on("error", ({ message }) => {
-      this.#takeBack();
-      const fault = message.replace(/^\d+:\d+: /, "").replace(/\.$/, "");
-      this.#fail("not_well_formed", `The XML is not well-formed: ${fault}`);
-    });
-    parser.on("doctype", (text) => this.#refuseDoctype(text));
-    parser.on("opentag", ({ name, attributes }) => {
-      this.#begin(localName(name), attributes);
-    });
-    parser.on("closetag", ({ name }) => this.#end(localName(name)));
-    parser.on("text", (text) => this.#text(text));
-    parser.on("cdata", (text) => this.#text(text));
-    // The parser tells of a comment before its `>`.
-    parser.on("comment", () => this.#event = parser.position + 1);
+    this.#maxLength = whole === "message" ? MAX_RECORD : Infinity;
+    this.#parser = new Parser({
+      tag: (position) => {
+        if (++this.#depth === this.#top) this.#start = position;
+      },
+      begin: (name, attributes) => this.#begin(localName(name), attributes),
+      end: (name) => this.#end(localName(name)),
+      text: (text) => this.#text(text),
+      doctype: (text) => this.#refuseDoctype(text),
+    }, this.#maxLength);
   }
 
   get place(): LineAndColumn {
-    const { line, column } = this.#parser;
-    return { line, column: column + 1 };
-  }
-
-  /** How much has been parsed. Between writes, the position of the parser counts the last text twice. */
-  get #consumed(): number {
-    return this.#parser["chunkPosition"];
+    return this.#parser.place;
   }
 
   write(text: string): void {
-    this.#pieces.push(text);
-    this.#parser.write(text);
-    this.#limitBuffers();
-    this.#joinPieces();
-    this.#limitTree();
-    this.#limitText();
+    try {
+      this.#parser.write(text);
+    } catch (error) {
+      // The parser tells of an end before it finds out that its tag is another's.
+      if (this.#ended === this.#parser.position) this.#parts.pop();
+      throw error;
+    }
+    if (this.#open.length > 0) this.#limitLength(this.#parser.parsed);
   }
 
   close(): void {
@@ -231,16 +164,6 @@ class Reader {
   }
 
   #begin(tag: string, attributes: Record<string, string>): void {
-    this.#before = this.#event;
-    this.#event = this.#parser.position;
-    if (tag.length > MAX_NAME) this.#refuseName(MAX_NAME);
-    this.#limitAttributes(Object.keys(attributes).length);
-    if (++this.#depth > MAX_ELEMENT_DEPTH) {
-      this.#fail(
-        "too_deep",
-        `Expected at most ${MAX_ELEMENT_DEPTH} levels of elements`,
-      );
-    }
     if (this.#isSkipping) return;
     if (this.#depth > this.#top && this.#known.at(-1)!.isComposite === false) {
       return this.#beginMarkup(tag, attributes);
@@ -253,14 +176,14 @@ class Reader {
 
   #beginMessage({ name }: Tag, attributes: Record<string, string>): void {
     if (name !== "ONIXMessage") {
-      this.#fail(
+      this.#parser.fail(
         "not_onix",
         `Expected the root ONIXMessage or ONIXmessage, not ${excerpt(name)}`,
       );
     }
     const release = attributes.release?.trim() || releaseOf(attributes);
     if (!release) {
-      this.#fail(
+      this.#parser.fail(
         "unsupported_release",
         'The message does not say its release: add release="3.0" or release="3.1" to its root',
       );
@@ -272,7 +195,6 @@ class Reader {
   /** Begins the header or a record. Anything else, and a second header, is passed over. */
   #beginPart(known: Tag, attributes: Record<string, string>): void {
     const { name } = known;
-    this.#start = this.#before;
     this.#elements = 0;
     this.#fault = undefined;
     if (name === "Product") {
@@ -332,13 +254,11 @@ class Reader {
   }
 
   #end(tag: string): void {
-    this.#event = this.#parser.position;
     this.#depth--;
     if (this.#isSkipping) {
       if (this.#depth >= this.#top) return;
       this.#isSkipping = false;
-      if (this.#isLong) this.#pushLong();
-      else if (this.#fault) this.#parts.push(this.#fault);
+      if (this.#fault) this.#parts.push(this.#fault);
       return;
     }
     if (this.#depth + 1 < this.#top) return;
@@ -350,22 +270,20 @@ class Reader {
       element.text += `</${tag}>`;
       return;
     }
-    if (this.#isTooLarge()) return;
-    const element = this.#open.pop()!;
-    this.#known.pop();
+    const element = this.#open.at(-1)!;
     if (element.children.length > 0) element.text = "";
-    if (this.#open.length > 0) return;
-    if (element.name === "Header") this.#pushHeader(element);
-    else {
-      const length = this.#event - this.#start;
-      this.#parts.push({ kind: "product", product: element, length });
-      this.#ended = this.#event;
-    }
+    if (this.#open.length === 1) return this.#endPart(element);
+    this.#open.pop();
+    this.#known.pop();
   }
 
-  /** Takes back the record that a wrong end tag has ended: the parser reports that afterwards. */
-  #takeBack(): void {
-    if (this.#ended === this.#parser.position) this.#parts.pop();
+  #endPart(element: Element): void {
+    const end = this.#parser.position;
+    if (!this.#limitLength(end)) return;
+    this.#open = [];
+    if (element.name === "Header") return this.#pushHeader(element);
+    this.#parts.push({ kind: "product", product: element });
+    this.#ended = end;
   }
 
   /** A message without a header has one without defaults. */
@@ -375,10 +293,8 @@ class Reader {
   }
 
   #text(text: string): void {
-    this.#event = this.#parser.position;
     const element = this.#open.at(-1);
     if (this.#isSkipping || !element || this.#known.at(-1)!.isComposite) return;
-    if (this.#isTooLarge()) return;
     this.#endTag(element, ">");
     if (isRecoded(text)) {
       element.recoded = true;
@@ -387,20 +303,19 @@ class Reader {
     element.text += element.markup ? escapeText(text) : text;
   }
 
-  #isTooLarge(): boolean {
-    if (this.#event - this.#start <= MAX_RECORD) return false;
-    this.#rejectTooLarge();
-    return true;
-  }
-
-  #rejectTooLarge(): void {
-    this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
+  /** Rejects the record if it is too large up to this position. Returns whether it is not. */
+  #limitLength(position: number): boolean {
+    const isWithin = position - this.#start <= this.#maxLength;
+    if (!isWithin) {
+      this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
+    }
+    return isWithin;
   }
 
   /** Rejects the record alone. It is passed over up to its end. */
   #reject(code: string, message: string): void {
     const [part] = this.#open;
-    if (part?.name !== "Product") this.#fail(code, message);
+    if (part?.name !== "Product") this.#parser.fail(code, message);
     this.#fault = {
       kind: "unreadable",
       reference: childValue(part, "RecordReference") ?? null,
@@ -415,114 +330,21 @@ class Reader {
     this.#isTagOpen = false;
   }
 
-  /**
-   * The parser collects a text, comment or attribute until it ends. Nothing needs one that
-   * is larger than a record.
-   */
-  #limitBuffers(): void {
-    const parser = this.#parser;
-    this.#limitAttributes(parser["attribList"].length);
-    if (parser["name"].length + parser["entity"].length > MAX_NAME_READ) {
-      this.#refuseName(MAX_NAME_READ);
-    }
-    if (this.#consumed - this.#event <= MAX_RECORD) return;
-    if (this.#depth === 0 && !this.#hasHeader) {
-      this.#fail(
-        "too_large",
-        `Expected the root within ${MAX_RECORD} characters`,
-      );
-    }
-    parser["text"] = "";
-    // Between records, only a start tag counts: with its attributes it is part of a record.
-    if (this.#open.length === 0) {
-      if (parser["name"] === "") this.#event = this.#consumed;
-    } else if (!this.#isSkipping) {
-      this.#rejectTooLarge();
-    }
-  }
-
-  /**
-   * Strings that were concatenated keep their pieces, each of which takes 32 bytes, until
-   * something looks into them. That copies them, which is done more rarely the longer they are.
-   */
-  #joinPieces(): void {
-    const position = this.#consumed;
-    if (position < this.#joinAt) return;
-    this.#joinAt = position +
-      Math.max(JOINED_AT_ONCE, (position - this.#start) / 8);
-    for (const text of [this.#parser["text"], this.#open.at(-1)?.text ?? ""]) {
-      /^/.test(text);
-    }
-  }
-
-  /** Passes over a record of a message that has become long. */
-  #limitTree(): void {
-    const length = this.#consumed - this.#start;
-    if (this.#isLong) {
-      this.#parser["text"] = "";
-      this.#isLong = length <= MAX_RECORD;
-    } else if (
-      length > LONG && this.#top === 2 && this.#open[0]?.name === "Product"
-    ) {
-      this.#rejectTooLarge();
-      this.#isLong = true;
-    }
-  }
-
-  /** Forgets the text that no record can begin in. */
-  #limitText(): void {
-    const isNeeded = this.#isLong || this.#open.length > 0;
-    const end = isNeeded ? this.#start : this.#event;
-    while (this.#origin + this.#pieces[0]!.length < end) {
-      this.#origin += this.#pieces.shift()!.length;
-    }
-  }
-
-  #pushLong(): void {
-    this.#isLong = false;
-    const length = this.#event - this.#start;
-    const { line } = this.#fault!;
-    if (length > MAX_RECORD) return void this.#parts.push(this.#fault!);
-    // A text before the tag has ended with its first character.
-    const start = this.#start - 1 - this.#origin;
-    const [first = "", ...others] = cut(
-      this.#pieces,
-      start,
-      start + 1 + length,
-    );
-    const pieces = [first.replace(/^[^<]/, ""), ...others];
-    this.#parts.push({ kind: "long", pieces, line, length });
-    this.#ended = this.#event;
-  }
-
-  #refuseName(limit: number): never {
-    this.#fail("too_long", `Expected names of at most ${limit} characters`);
-  }
-
-  #limitAttributes(count: number): void {
-    if (count <= MAX_ATTRIBUTES) return;
-    this.#fail(
-      "too_many_attributes",
-      `Expected at most ${MAX_ATTRIBUTES} attributes`,
-    );
-  }
-
   /** Messages of release 2.1 have a DOCTYPE, and fail for that release first. */
   #refuseDoctype(text: string): never {
     const release = RELEASE.exec(text)?.[1];
     if (release && !/^3/.test(release)) this.#refuseRelease(release);
-    this.#fail("doctype", "A message must not have a DOCTYPE: remove it");
-  }
-
-  #refuseRelease(release: string): never {
-    this.#fail(
-      "unsupported_release",
-      `Expected ONIX ${RELEASES.join(" or ")}, not ${excerpt(release)}`,
+    this.#parser.fail(
+      "doctype",
+      "A message must not have a DOCTYPE: remove it",
     );
   }
 
-  #fail(code: string, message: string): never {
-    throw new XmlError(code, message, this.place);
+  #refuseRelease(release: string): never {
+    this.#parser.fail(
+      "unsupported_release",
+      `Expected ONIX ${RELEASES.join(" or ")}, not ${excerpt(release)}`,
+    );
   }
 }
 
@@ -537,20 +359,6 @@ function releaseOf(attributes: Record<string, string>): string | undefined {
     const release = RELEASE.exec(value)?.[1];
     if (release && /^xmlns(?::|$)/.test(name)) return release;
   }
-}
-
-/** What stands between two positions in pieces of text, in pieces. */
-function cut(pieces: readonly string[], from: number, to: number): string[] {
-  let end = 0;
-  return pieces.flatMap((piece) => {
-    const start = end;
-    end += piece.length;
-    const part = piece.slice(
-      Math.max(0, from - start),
-      Math.max(0, to - start),
-    );
-    return part === "" ? [] : [part];
-  });
 }
 
 function excerpt(value: string): string {

@@ -29,7 +29,6 @@ import {
   valueOf,
 } from "./element.ts";
 import { fitAll, matches } from "./fit.ts";
-import { ELEMENTS_PER_STEP, type Steps } from "./steps.ts";
 
 /*
  * Never more than the sender said. In: a record. Out: the same record, in which every
@@ -45,23 +44,16 @@ type Tell = (
   missing?: string,
 ) => void;
 
-/** What is told, and how many elements have been looked at. */
-interface Teller {
-  tell: Tell;
-  count: number;
-}
-
 /** Marks what is withheld, and tells why. */
-export function* withhold(
+export function withhold(
   record: Element,
   tell: Tell = () => {},
-): Steps<void> {
-  const teller = { tell, count: 0 };
+): void {
   let areRightsLost = false;
   const seen = new Set<string>();
   for (const block of record.children) {
     const { name, children } = block;
-    const lost = yield* lostIn(block, teller);
+    const lost = lostIn(block, tell);
     for (const each of lost) each.isWithheld = true;
     if (name === "ProductSupply") {
       const details = children.filter((each) => each.name === "SupplyDetail");
@@ -86,11 +78,10 @@ function isRight({ name }: Element): boolean {
 }
 
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
-function* lostIn(parent: Element, teller: Teller): Steps<Element[]> {
+function lostIn(parent: Element, tell: Tell): Element[] {
   const lost: Element[] = [];
   const firsts = new Map<string, Element>();
   for (const each of parent.children) {
-    if (++teller.count % ELEMENTS_PER_STEP === 0) yield;
     const { name, children } = each;
     if (limits(name, parent.name)) {
       const period = PERIODS[name];
@@ -102,12 +93,12 @@ function* lostIn(parent: Element, teller: Teller): Steps<Element[]> {
           (children.length > 0 || isRight(each));
       const isSecond = first !== undefined && isOne && !saysSame(first, each);
       firsts.set(key, each);
-      if (isSecond) tellDuplicate(each, teller.tell);
-      if (isSecond || (yield* isLost(each, parent, teller))) lost.push(each);
-    } else if (!knownTag(name) && isMeantToLimit(each, parent, teller.tell)) {
+      if (isSecond) tellDuplicate(each, tell);
+      if (isSecond || (isLost(each, parent, tell))) lost.push(each);
+    } else if (!knownTag(name) && isMeantToLimit(each, parent, tell)) {
       lost.push(each);
     } else if (children.length > 0) {
-      const inner = yield* lostIn(each, teller);
+      const inner = lostIn(each, tell);
       if (inner.length > 0) each.isWithheld = true;
     }
   }
@@ -150,13 +141,12 @@ function tellUnknown(
 }
 
 /** Whether an element that limits its composite, or is part of one that does, cannot be read or sent. */
-function* isLost(
+function isLost(
   element: Element,
   parent: Element,
-  teller: Teller,
-): Steps<boolean> {
+  tell: Tell,
+): boolean {
   const { name, children } = element;
-  const { tell } = teller;
   if (!isPartOf(name, parent.name)) {
     if (!hasText(element)) return false;
     const isOfOnix21 = nameInOnix21(name) !== undefined ||
@@ -170,14 +160,10 @@ function* isLost(
   let isPartLost = false;
   const parts: Element[] = [];
   const others: Parameters<Tell>[] = [];
-  const ofOthers = {
-    tell: (...told: Parameters<Tell>) => void others.push(told),
-    count: 0,
-  };
+  const ofOthers: Tell = (...told) => void others.push(told);
   for (const each of children) {
-    if (++teller.count % ELEMENTS_PER_STEP === 0) yield;
     const isAdded = adds(each.name, name);
-    if (yield* isLost(each, element, isAdded ? ofOthers : teller)) {
+    if (isLost(each, element, isAdded ? ofOthers : tell)) {
       isPartLost ||= !isAdded;
     } else if (hasText(each)) parts.push(each);
   }

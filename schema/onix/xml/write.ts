@@ -2,7 +2,6 @@ import { type Element, element, settledText } from "./element.ts";
 import { shortTag } from "../rules/facts.ts";
 import { readProduct } from "./read.ts";
 import type { Release, Tags } from "../rules/releases.ts";
-import type { Steps } from "./steps.ts";
 import { escapeText, startTag, xmlCharacters } from "./xml.ts";
 
 /** The form of a message, and who sends it when. */
@@ -51,17 +50,16 @@ export function timeOf(time: Date): string {
 }
 
 /** The text in which a record is stored: its XML in reference names. Equal records have equal texts. */
-export function* toStored(record: Element): Steps<string> {
+export function toStored(record: Element): string {
   const pieces = [];
   for (const piece of piecesOf(record)) {
     pieces.push(piece);
-    yield;
   }
   return pieces.join("");
 }
 
 /** Reads what `toStored` wrote. */
-export function fromStored(text: string): Steps<Element> {
+export function fromStored(text: string): Element {
   return readProduct(text);
 }
 

@@ -8,6 +8,7 @@ import {
 import { install } from "../../../db/migrate.ts";
 import type { Services } from "../../../middleware/context.ts";
 import { SILENT } from "../../../middleware/telemetry.ts";
+import type { NameResolver } from "../../../middleware/sender/names.ts";
 import { openSender, type Sender } from "../../../middleware/sender/sender.ts";
 import { createHandler } from "../../../routes/mod.ts";
 import { readConfig } from "../../../schema/config.ts";
@@ -29,7 +30,11 @@ export interface App extends AsyncDisposable {
   /** The same service and database, with parts of the service replaced. */
   variant(services: Partial<Services>): App["handler"];
   /** A sender of webhooks with these variables, which has not started, on this database or another. */
-  sender(variables: Record<string, string>, other?: Database): Sender;
+  sender(
+    variables: Record<string, string>,
+    other?: Database,
+    names?: NameResolver,
+  ): Sender;
   /** Every line that the service logged at the default level. */
   logged: Record<string, unknown>[];
   /** SQL without the service, to prepare or inspect data. */
@@ -77,11 +82,11 @@ export async function openApp(
     const secret = SECRETS.foundIn(fields);
     if (secret) leaked.push(`${secret}… in ${JSON.stringify(fields)}`);
   };
-  const sender = (variables: Record<string, string>, other = database) =>
+  const sender: App["sender"] = (variables, other = database, names) =>
     openSender(
       other,
       readConfig((name) => variables[name]).webhooks,
-      { log, requests: () => 0 },
+      { log, requests: () => 0, names },
     );
   const variant = (other: Partial<Services>) =>
     createHandler({

@@ -1,217 +1,82 @@
-/** An update of one column. */
+import type { App } from "../app/harness.ts";
+
+/** An update of a column in a table that responses show. */
 export interface Change {
-  /** The assignment, for row `t`. */
+  table: string;
+  column: string;
+  /** Rules of `sampleOf`: a column of each kind is changed in any case. */
+  kind: string;
+  /** The assignment, for row `t`, and the condition on the rows. */
   set: string;
-  /** The condition on the rows. */
-  where?: string;
-  /** Whether no response shows the column. */
-  isHidden?: true;
+  where: string;
+  /** Whether the rows are the organization's own. */
+  hasOrganization: boolean;
+  /** Whether the table has rows of products. */
+  isOwn: boolean;
+  isShown: boolean;
 }
 
-/** A column that cannot change alone: part of a foreign key, or generated. */
-export const FIXED = "fixed";
-
 /** An assignment of a new value, by type of column. */
-export const BY_TYPE: Record<string, (column: string) => string> = {
-  text: (column) => `${column} = coalesce(t.${column}, '') || 'x'`,
-  integer: (column) => `${column} = coalesce(t.${column}, 0) + 1`,
-  date: (column) => `${column} = coalesce(t.${column}, '2020-02-29') + 1`,
-  numeric: (column) => `${column} = coalesce(t.${column}, 0) + 1`,
-  boolean: (column) => `${column} = not t.${column}`,
-  ARRAY: (column) => `${column} = array_append(t.${column}, 'ZW')`,
+const BY_TYPE: Record<string, (column: string) => string> = {
+  text: (column) => `coalesce(t.${column}, '') || 'x'`,
+  integer: (column) => `coalesce(t.${column}, 0) + 1`,
+  date: (column) => `coalesce(t.${column}, '2020-02-29') + 1`,
+  numeric: (column) => `coalesce(t.${column}, 0) + 1`,
+  boolean: (column) => `not t.${column}`,
+  ARRAY: (column) => `array_append(t.${column}, 'ZW')`,
   jsonb: (column) =>
-    `${column} = case jsonb_typeof(t.${column})
+    `case jsonb_typeof(t.${column})
       when 'array' then t.${column} || t.${column}
       else '"changed"'
     end`,
-  "timestamp with time zone": (column) =>
-    `${column} = t.${column} + interval '1 day'`,
+  "timestamp with time zone": (column) => `t.${column} + interval '1 day'`,
 };
 
-const POSITION: Change = { set: "position = -t.position" };
-
-/** Sets another record of this table. */
-function other(column: string, table: string): Change {
-  return {
-    set: `${column} = (
-      select x.id from ${table} x
-      where x.organization_id = t.organization_id and x.id <> t.${column}
-      limit 1
-    )`,
-  };
-}
-
-function otherCode(column: string, table: string): Change {
-  return {
-    set:
-      `${column} = (select x.id from ${table} x where x.id <> t.${column} limit 1)`,
-  };
-}
-
-/** For rows without references to them. */
-const NEW_ID: Change = {
-  set: "id = gen_random_uuid()",
-  where: "abs(t.position) = 2",
+/** Values that keys and check constraints allow where another one of the type is refused. */
+const VALUES: Record<string, [value: string, where?: string]> = {
+  "position": ["-t.position"],
+  "products.product_type": ["'kit'"],
+  "products.series_id": [
+    `(select x.collection_id from product_collections x
+      where x.organization_id = t.organization_id and x.product_id = t.id
+        and x.collection_id <> t.series_id)`,
+  ],
+  "product_prices.currency_code": ["'USD'"],
+  "product_prices.list_price": ["t.list_price - 1"],
+  "product_prices.valid_from": ["t.valid_from - 1"],
+  "packing_configurations.unit_of_measure": ["'pallet'"],
+  "product_contributors.contributor_role_id": [
+    "(select id from contributor_roles where code like 'A12%')",
+    "t.position = 0",
+  ],
+  "product_collections.collection_id": [
+    `(select x.id from collections x
+      where x.organization_id = t.organization_id and x.name like 'Another%')`,
+    "not exists (select from products p where p.id = t.product_id and p.series_id = t.collection_id)",
+  ],
+  "custom_field_values.field_id": [
+    `(select x.id from custom_fields x
+      where x.organization_id = t.organization_id
+        and x.id not in (select v.field_id from custom_field_values v where v.product_id = t.product_id))`,
+    "t.position = 0",
+  ],
+  "collateral.collateral_type": [
+    "'text_content', text = 'Was a prize'",
+    "abs(t.position) = 3",
+  ],
+  "product_sales_rights.sales_rights_type": ["'02'"],
+  "product_sales_rights.is_rest_of_world": ["true", "abs(t.position) = 2"],
+  "product_territories.exclusivity": ["'not_for_sale'"],
+  "onix_codes.list": ["t.list + 1000", "t.list = 58"],
+  "onix_codes.code": ["t.code || 'x'", "t.list = 68"],
 };
 
-const ROW = {
-  organization_id: FIXED,
-  product_id: FIXED,
-  id: { set: "id = gen_random_uuid()" },
-  position: POSITION,
-} as const;
+/** Columns of keys, and the version that a trigger sets. */
+const FIXED = ["organization_id", "product_id", "change_version"];
 
-const TREE_ROW = { ...ROW, id: NEW_ID };
-
-const LEAF = { ...ROW, id: { ...NEW_ID, isHidden: true } } as const;
-
-const RECORD = { organization_id: FIXED, id: FIXED } as const;
-
-/** The updates of each table that responses show. Columns that are not listed change by their type. */
-export const TABLES: Record<
-  string,
-  Record<string, Change | typeof FIXED>
-> = {
-  products: {
-    ...RECORD,
-    change_version: FIXED,
-    updated_at: {
-      set: "updated_at = t.updated_at + interval '1 day'",
-      isHidden: true,
-    },
-    product_type: { set: "product_type = 'kit'" },
-    format_id: other("format_id", "formats"),
-    title_id: other("title_id", "titles"),
-    publishing_status_id: otherCode(
-      "publishing_status_id",
-      "publishing_statuses",
-    ),
-    product_availability_id: otherCode(
-      "product_availability_id",
-      "product_availabilities",
-    ),
-    lifecycle_status_id: otherCode("lifecycle_status_id", "lifecycle_statuses"),
-    license_id: other("license_id", "licenses"),
-    season_id: other("season_id", "seasons"),
-    publisher_id: other("publisher_id", "publishers"),
-    division_id: other("division_id", "divisions"),
-    imprint_id: other("imprint_id", "imprints"),
-    series_id: {
-      set: `series_id = (
-        select x.collection_id from product_collections x
-        where x.organization_id = t.organization_id and x.product_id = t.id and x.collection_id <> t.series_id
-      )`,
-    },
-  },
-  product_prices: {
-    ...ROW,
-    currency_code: { set: "currency_code = 'USD'" },
-    list_price: { set: "list_price = t.list_price - 1" },
-    valid_to: { set: "valid_to = t.valid_to + 1" },
-    valid_from: { set: "valid_from = t.valid_from - 1" },
-  },
-  packing_configurations: {
-    ...ROW,
-    unit_of_measure: { set: "unit_of_measure = 'pallet'" },
-  },
-  product_contributors: {
-    ...ROW,
-    contributor_id: other("contributor_id", "contributors"),
-    contributor_role_id: {
-      set:
-        "contributor_role_id = (select id from contributor_roles where code like 'A12%')",
-      where: "t.position = 0",
-    },
-  },
-  product_collections: {
-    ...ROW,
-    collection_id: {
-      set: `collection_id = (
-        select x.id from collections x
-        where x.organization_id = t.organization_id and x.name like 'Another%'
-      )`,
-      where:
-        `not exists (select from products p where p.id = t.product_id and p.series_id = t.collection_id)`,
-    },
-  },
-  custom_field_values: {
-    ...ROW,
-    field_id: {
-      set: `field_id = (
-        select x.id from custom_fields x
-        where x.organization_id = t.organization_id
-          and x.id not in (select v.field_id from custom_field_values v where v.product_id = t.product_id)
-      )`,
-      where: "t.position = 0",
-    },
-  },
-  collateral: {
-    ...ROW,
-    collateral_type: {
-      set: "collateral_type = 'text_content', text = 'Was a prize'",
-      where: "abs(t.position) = 3",
-    },
-  },
-  product_sales_rights: {
-    ...ROW,
-    sales_rights_type: { set: "sales_rights_type = '02'" },
-    is_rest_of_world: {
-      set: "is_rest_of_world = true",
-      where: "abs(t.position) = 2",
-    },
-  },
-  product_territories: {
-    ...TREE_ROW,
-    exclusivity: { set: "exclusivity = 'not_for_sale'" },
-  },
-  territory_markets: { ...TREE_ROW, territory_id: FIXED },
-  market_dates: { ...LEAF, territory_id: FIXED },
-  supply_details: { ...TREE_ROW, territory_id: FIXED },
-  supply_dates: { ...LEAF, supply_detail_id: FIXED },
-  supply_prices: { ...TREE_ROW, supply_detail_id: FIXED },
-  supply_price_taxes: { ...LEAF, supply_price_id: FIXED },
-  licenses: RECORD,
-  seasons: RECORD,
-  publishers: RECORD,
-  divisions: RECORD,
-  imprints: RECORD,
-  collections: RECORD,
-  formats: {
-    ...RECORD,
-    product_form_id: otherCode("product_form_id", "product_forms"),
-  },
-  titles: RECORD,
-  contributors: {
-    ...RECORD,
-    ...Object.fromEntries(
-      [
-        "names_before_key",
-        "key_names",
-        "person_name_inverted",
-        "isni",
-        "orcid",
-        "biographical_note",
-      ].map((column) => [column, { set: `${column} = 'x'`, isHidden: true }]),
-    ),
-    is_organization: {
-      set: "is_organization = not t.is_organization",
-      isHidden: true,
-    },
-  },
-  custom_fields: RECORD,
-  publishing_statuses: { id: FIXED },
-  product_availabilities: { id: FIXED },
-  lifecycle_statuses: {
-    id: FIXED,
-    code: { set: "code = t.code || 'x'", isHidden: true },
-  },
-  contributor_roles: { id: FIXED },
-  onix_codes: {
-    list: { set: "list = t.list + 1000", where: "t.list = 58" },
-    code: { set: "code = t.code || 'x'", where: "t.list = 68" },
-    deprecated: { set: "deprecated = not t.deprecated", isHidden: true },
-  },
-};
+/** Columns that no response shows, or not as they are. */
+const HIDDEN =
+  /\.(created|updated)_at$|^(market_dates|supply_dates|supply_price_taxes)\.id$|^contributors\.(?!name$)|^lifecycle_statuses\.code$|^onix_codes\.deprecated$/;
 
 /** The tables that no product response shows. */
 export const UNSHOWN = [
@@ -240,3 +105,78 @@ export const UNSHOWN = [
   "webhook_deliveries",
   "webhooks",
 ];
+
+interface Column {
+  table: string;
+  name: string;
+  type: string;
+  /** The table that it refers to. */
+  refers: string | null;
+}
+
+/** A change of each column, in all tables but `UNSHOWN`. Keys of products and records stay. */
+export async function changesOfColumns(app: App): Promise<Change[]> {
+  const columns = await app.sql<Column[]>`
+    select
+      c.table_name as table, c.column_name as name, c.data_type as type,
+      (
+        select k.confrelid::regclass::text
+        from pg_constraint k
+        join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[cardinality(k.conkey)]
+        where k.contype = 'f' and k.conrelid = c.table_name::regclass and a.attname = c.column_name
+        limit 1
+      ) as refers
+    from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+    order by c.table_name, c.ordinal_position
+  `;
+  const has = (table: string, name: string) =>
+    columns.some((column) => column.table === table && column.name === name);
+  const isOfProducts = (table: string) =>
+    table === "products" || has(table, "product_id");
+  const hasChildren = (table: string) =>
+    columns.some(({ refers, table: other }) =>
+      refers === table && isOfProducts(other)
+    );
+  /** Null for a column that cannot change alone: part of a key. */
+  const change = ({ table, name, type, refers }: Column) => {
+    const value = VALUES[`${table}.${name}`] ?? VALUES[name];
+    if (value) return value;
+    if (FIXED.includes(name)) return null;
+    if (name === "id") {
+      if (table === "products" || !isOfProducts(table)) return null;
+      // Rows without references to them.
+      const where = hasChildren(table) ? "abs(t.position) = 2" : undefined;
+      return ["gen_random_uuid()", where] as const;
+    }
+    if (!refers) return [BY_TYPE[type]?.(name) ?? "default"] as const;
+    if (isOfProducts(refers)) return null;
+    const own = has(refers, "organization_id")
+      ? "x.organization_id = t.organization_id and"
+      : "";
+    return [
+      `(select x.id from ${refers} x where ${own} x.id <> t.${name} limit 1)`,
+    ] as const;
+  };
+  return columns.filter(({ table }) => !UNSHOWN.includes(table))
+    .flatMap((column): Change[] => {
+      const { table, name, type } = column;
+      const found = change(column);
+      if (!found) return [];
+      const [value, where = "true"] = found;
+      const isShown = !HIDDEN.test(`${table}.${name}`);
+      return [{
+        table,
+        column: name,
+        kind: table === "products"
+          ? `${column.refers ? name : type} ${isShown}`
+          : `${table} ${isShown}`,
+        set: `${name} = ${value}`,
+        where,
+        hasOrganization: has(table, "organization_id"),
+        isOwn: isOfProducts(table),
+        isShown,
+      }];
+    });
+}
