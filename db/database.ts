@@ -24,7 +24,7 @@ import {
 /** Observes an operation: called at its start, it returns a function to call at its end. */
 export type Observe = (operation: string) => (error?: unknown) => void;
 
-/** The memory that a request has reserved for the texts that it reads. */
+/** The memory of a request for the texts that it reads. */
 export interface Memory {
   /** The size of the texts that may be read at once, in bytes. */
   readonly bytes: number;

@@ -8,13 +8,13 @@ import {
   isAtOrigin,
   startOriginIfCopied,
 } from "./origin.ts";
-import { placeOf, splitScript, splitStatements } from "./split_statements.ts";
 import {
   DEMO,
   readSchema,
   readSeed,
   readSqlFile,
   type SqlFile,
+  statementsOf,
 } from "./sql_files.ts";
 
 /** The advisory lock for schema changes. */
@@ -45,16 +45,25 @@ export async function install(database: Queries): Promise<CopiedWebhook[]> {
   return disabled;
 }
 
+/** What `migrate` has done. */
+export interface Migrated {
+  /** Whether the database had no schema. */
+  wasEmpty: boolean;
+  /** The names of the files that it applied. */
+  applied: string[];
+  /** The webhooks that it disabled, because the database is a copy. */
+  disabled: CopiedWebhook[];
+}
+
 /**
  * Applies the pending files of `sql/` in one transaction, and starts a new origin in a
- * copied database. Returns the names of the applied files, and the webhooks that the new
- * origin disables. Throws if the number of a migration is missing, or if an applied
- * migration was removed or edited.
+ * copied database. Throws if the database is of a version before 1.0 or of a later
+ * release, if the number of a migration is missing, or if an applied one was edited.
  */
 export async function migrate(
   database: Queries,
   folder?: URL,
-): Promise<{ applied: string[]; disabled: CopiedWebhook[] }> {
+): Promise<Migrated> {
   const files = await readSchema(folder);
   return await database.script(async (tx) => {
     await checkEncoding(tx);
@@ -74,7 +83,11 @@ export async function migrate(
     for (const file of pending) await runAndRecord(tx, file);
     const disabled = await startOriginIfCopied(tx);
     await tx.commit();
-    return { applied: pending.map(({ name }) => name), disabled };
+    return {
+      wasEmpty: applied.length === 0,
+      applied: pending.map(({ name }) => name),
+      disabled,
+    };
   });
 }
 
@@ -112,23 +125,27 @@ export async function checkMigrated(database: Queries): Promise<void> {
 }
 
 /**
- * Fills the code lists, and runs the operator's files, in one transaction. Throws before
- * it runs anything if a statement cannot be part of a transaction.
+ * Fills the code lists, and runs the operator's files, in one transaction. The message of
+ * an error names the file.
  */
 export async function seed(
   database: Queries,
   paths: string[] = [],
 ): Promise<void> {
   const codeLists = await readSeed();
-  const scripts = await Promise.all(paths.map(async (path) => {
-    const { text } = await readSqlFile(path);
-    return { path, statements: splitScript(path, text) };
-  }));
+  const files = await Promise.all(paths.map(async (path) => ({
+    path,
+    text: await Deno.readTextFile(path),
+  })));
   await database.script(async (tx) => {
     await checkEncoding(tx);
     await tx.send(...schemaLock);
     await runAndRecord(tx, codeLists);
-    for (const script of scripts) await runScript(tx, script);
+    for (const { path, text } of files) {
+      await runScript(tx, text).catch((error) => {
+        throw Object.assign(error, { message: problemOf(path, error) });
+      });
+    }
     await tx.commit();
   });
 }
@@ -148,7 +165,7 @@ export async function installDemo(database: Queries): Promise<void> {
   const { text } = await readSqlFile(DEMO);
   await database.script(async (tx) => {
     const [known] = await tx.send(listFirstOrganization);
-    if (known.length === 0) await runStatements(tx, splitStatements(text));
+    if (known.length === 0) await runScript(tx, text);
     await tx.commit();
   });
 }
@@ -197,7 +214,7 @@ async function appliedFiles(database: Queries): Promise<AppliedFile[]> {
 
 /**
  * The first file that is not applied, and those after it: pending migrations and the
- * functions, or changed functions. Throws if an applied migration was removed or edited.
+ * functions, or changed functions. Throws if the database does not come from these files.
  */
 function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
   const migrations = applied.filter(({ name }) => /^\d/.test(name));
@@ -205,7 +222,9 @@ function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
     const file = files[i];
     if (file?.name !== name) {
       throw new Error(
-        `sql/migrations: the database has "${name}", which is missing: use the release that applied it`,
+        i === 0
+          ? `The database is of a version before 1.0 ("${name}"), which neither this release nor its import reads: name an empty database in DATABASE_URL, or another folder in DATA_DIR`
+          : `The database is of a later release, which has applied "${name}": start that release, or restore the backup from before its migration`,
       );
     }
     if (file.sha256 !== sha256) {
@@ -225,12 +244,12 @@ function isApplied(file: SqlFile, applied: AppliedFile[]): boolean {
   );
 }
 
-/** Runs a file and records it as applied. */
-async function runAndRecord(
-  tx: Transaction,
-  { name, text, sha256 }: SqlFile,
-): Promise<void> {
-  await runStatements(tx, splitStatements(text));
+/** Runs a file of `sql/` and records it as applied. Each statement runs once, so the session prepares none. */
+async function runAndRecord(tx: Transaction, file: SqlFile): Promise<void> {
+  for (const statement of statementsOf(file.text)) {
+    await tx.send(unprepared(raw(statement)));
+  }
+  const { name, sha256 } = file;
   await tx.send(sql`
     insert into schema_migrations (name, sha256)
     values (${name}, ${sha256})
@@ -238,30 +257,37 @@ async function runAndRecord(
   `);
 }
 
-/** Runs an operator's file. The message of an error names the file and the statement. */
-async function runScript(
-  tx: Transaction,
-  { path, statements }: { path: string; statements: string[] },
-): Promise<void> {
-  for (const statement of statements) {
-    try {
-      await runStatements(tx, [statement]);
-    } catch (error) {
-      const { message } = error as Error;
-      throw Object.assign(error as Error, {
-        message: `${placeOf(path, statement)}: ${message}`,
-      });
-    }
-  }
+/**
+ * Runs a script of any statements as one of PL/pgSQL, in which PostgreSQL itself refuses
+ * those that would end the transaction or wait for the client: COMMIT, COPY FROM STDIN.
+ */
+async function runScript(tx: Transaction, script: string): Promise<void> {
+  await tx.send(
+    sql`select set_config('catalogue.script', ${script}, true)`,
+    raw("do $$ begin execute current_setting('catalogue.script'); end $$"),
+  );
 }
 
-/**
- * Runs the statements of a file one by one: a distributed database accepts only one
- * per message. Each runs once, so the session prepares none.
- */
-async function runStatements(
-  tx: Transaction,
-  statements: string[],
-): Promise<void> {
-  for (const statement of statements) await tx.send(unprepared(raw(statement)));
+/** Of an error in a script: a statement that cannot be part of it, or what PostgreSQL does not know. */
+const NOT_SUPPORTED = ["0A000", "42601"];
+
+/** What is wrong with an operator's file, and in which line if PostgreSQL says that. */
+function problemOf(
+  path: string,
+  { code = "", message, detail, internal_position, internal_query }: Error & {
+    code?: string;
+    detail?: string;
+    internal_position?: string;
+    internal_query?: string;
+  },
+): string {
+  const place = internal_position && internal_query
+    ? `${path}:${
+      internal_query.slice(0, Number(internal_position)).split("\n").length
+    }`
+    : path;
+  const advice = NOT_SUPPORTED.includes(code)
+    ? "files run in one transaction, without COMMIT, ROLLBACK, SAVEPOINT, COPY from or to the client, and commands of psql: run others with psql"
+    : detail;
+  return [place, message, advice].filter(Boolean).join(": ");
 }

@@ -17,10 +17,19 @@ export interface SqlFile {
   sha256: string;
 }
 
-/** Reads an SQL file by its path or URL. */
-export async function readSqlFile(file: string | URL): Promise<SqlFile> {
-  const name = String(file).split("/").at(-1)!;
+/** Reads a file of `sql/`. */
+export async function readSqlFile(file: URL): Promise<SqlFile> {
+  const name = file.pathname.split("/").at(-1)!;
   return sqlFile(name, await Deno.readTextFile(file));
+}
+
+/**
+ * The statements of a file of `sql/`, with the comments before them: an empty line ends
+ * one. Lines that follow empty ones within a function are indented. Citus accepts one
+ * statement per message.
+ */
+export function statementsOf(text: string): string[] {
+  return text.split(/(?<=;\n)\n(?=\S)/);
 }
 
 /**

@@ -1,24 +1,15 @@
 import * as v from "valibot";
+import { pause, withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/queue.ts";
-import { ApiError, invalidBody } from "../schema/errors.ts";
+import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
 import { ignoredFields } from "../schema/objects.ts";
-import {
-  BUFFER_BYTES,
-  expectedLength,
-  limited,
-  readChunks,
-} from "./body_chunks.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
-import type { Reservation } from "./memory.ts";
 
 /** `application/json`, case-insensitive, in UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
-
-/** A shorter body reserves memory for this size, because of its buffer. */
-const LEAST_BYTES = BUFFER_BYTES / 8;
 
 /** The media types of ONIX messages. The charset may be any that the reader knows. */
 const XML_MEDIA_TYPE =
@@ -27,32 +18,50 @@ const XML_MEDIA_TYPE =
 const CHARSET = /;[ \t]*charset=(?:"([^"]*)"|([^;"\s]+))/i;
 
 /**
- * Reads a JSON body into reserved memory, validates it, and records the ignored fields
- * for the response. Throws `UNSUPPORTED_MEDIA_TYPE`, `INVALID_JSON`, `VALIDATION_ERROR`
- * and the errors of `readBytes`.
+ * The greatest length of a JSON body, by its headers. Throws `UNSUPPORTED_MEDIA_TYPE` and
+ * `PAYLOAD_TOO_LARGE`.
  */
-export async function readBody(
-  context: Context & { caller: Caller },
-  schema: v.GenericSchema,
-  memory: Reservation,
-): Promise<{ text: string; body: unknown }> {
-  mediaTypeOf(context.request.headers, {
+export function jsonLength({ headers }: Request, limit: number): number {
+  mediaTypeOf(headers, {
     known: JSON_MEDIA_TYPE,
     name: "application/json, in UTF-8",
     encoding: "identity",
   });
-  const text = decodeUtf8(await readBytes(context, memory));
-  const parse = () => {
+  return expectedLength(headers, limit);
+}
+
+/**
+ * Reads a JSON body of at most this length, validates it, and records the ignored fields
+ * for the response. Throws `INVALID_JSON`, `VALIDATION_ERROR` and the errors of
+ * `readChunks`.
+ */
+export async function readJson(
+  context: Context & { caller: Caller },
+  schema: v.GenericSchema,
+  length: number,
+): Promise<{ text: string; body: unknown }> {
+  const { bodyTimeoutMs } = context.services;
+  const chunks = readChunks(context, length, {
+    bytesPerMs: 1,
+    allowanceMs: 3_000,
+    totalMs: bodyTimeoutMs,
+  }, "INVALID_JSON");
+  // A list of a million chunks would take far more memory than their bytes.
+  const bytes = new Uint8Array(length);
+  let size = 0;
+  for await (const chunk of chunks) {
+    bytes.set(chunk, size);
+    size += chunk.length;
+  }
+  const text = decodeUtf8(bytes.subarray(0, size));
+  const body = await context.shares.parsing.run(context, () => {
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
     if (!result.success) throw invalidBody(result.issues);
     const ignored = ignoredFields(input, result.output);
     if (ignored.length > 0) context.log.ignored_fields = ignored;
     return result.output;
-  };
-  const { caller, deadline, shares } = context;
-  const turn = { caller, deadline, length: text.length };
-  const body = await shares.parsing.run(turn, parse);
+  });
   return { text, body };
 }
 
@@ -125,28 +134,110 @@ export function openXml(context: Context): XmlBody {
   };
 }
 
-/**
- * Reads the bytes of a JSON body. Before, waits for memory: for the largest body if the
- * length is unknown. Throws the errors of `readChunks`, and `SERVICE_UNAVAILABLE` at the
- * deadline.
- */
-async function readBytes(
-  context: Context,
-  memory: Reservation,
-): Promise<Uint8Array> {
-  const { maxBodyBytes, bodyTimeoutMs } = context.services;
-  const pace = { bytesPerMs: 1, allowanceMs: 3_000, totalMs: bodyTimeoutMs };
-  const expected = expectedLength(context.request, maxBodyBytes);
-  await memory.reserve(Math.max(expected, LEAST_BYTES));
-  // A list of a million chunks would take far more memory than their bytes.
-  const bytes = new Uint8Array(expected);
+/** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
+function expectedLength(headers: Headers, limit: number): number {
+  const length = Number(headers.get("content-length") ?? limit);
+  if (length > limit) throw bodyTooLarge(limit);
+  return length;
+}
+
+function bodyTooLarge(limit: number): ApiError {
+  return new ApiError(
+    "PAYLOAD_TOO_LARGE",
+    `The body is larger than ${limit} bytes`,
+  );
+}
+
+/** The chunks up to a number of bytes in all. Throws `PAYLOAD_TOO_LARGE`. */
+async function* limited(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
-  for await (
-    const chunk of readChunks(context, expected, pace, "INVALID_JSON")
-  ) {
-    bytes.set(chunk, size);
+  for await (const chunk of chunks) {
     size += chunk.length;
+    if (size > limit) throw bodyTooLarge(limit);
+    yield chunk;
   }
-  await memory.reserve(size);
-  return bytes.subarray(0, size);
+}
+
+/** How fast a body must arrive. */
+interface Pace {
+  /** The least rate. A lower one consumes the allowance. */
+  bytesPerMs: number;
+  /** The time that a body may be behind the least rate. */
+  allowanceMs: number;
+  /** The time for the whole body. */
+  totalMs: number;
+}
+
+/** After this number of chunks, other requests run: a million short ones may have arrived at once. */
+const CHUNKS_AT_ONCE = 32;
+
+/** The interval at which a body that may take any time is told that the service stops. */
+const WATCH_MS = 250;
+
+/**
+ * The chunks of a body as they arrive. Throws `PAYLOAD_TOO_LARGE` as soon as the body
+ * exceeds the limit, `SERVICE_UNAVAILABLE` when the service stops, `REQUEST_TIMEOUT` for a
+ * slow body, or `incomplete` for an incomplete one.
+ */
+async function* readChunks(
+  { request, services: { isReady } }: Context,
+  limit: number,
+  { bytesPerMs, allowanceMs, totalMs }: Pace,
+  incomplete: "INVALID_JSON" | "INVALID_XML",
+): AsyncGenerator<Uint8Array> {
+  expectedLength(request.headers, limit);
+  if (!request.body) return;
+
+  const reader = request.body.getReader();
+  const cancel = () => void reader.cancel().catch(() => {});
+  const checkReady = () => {
+    if (!isReady()) throw unavailable("The service is stopping");
+  };
+  const watch = totalMs === Infinity
+    ? setInterval(() => isReady() || cancel(), WATCH_MS)
+    : undefined;
+  const deadline = performance.now() + totalMs;
+  let allowance = allowanceMs;
+  let size = 0;
+  try {
+    for (let chunks = 1;; chunks++) {
+      const asked = performance.now();
+      const stalls = asked + allowance;
+      const { done, value } = await withDeadline(
+        Math.min(deadline, stalls),
+        reader.read(),
+        () =>
+          new ApiError(
+            "REQUEST_TIMEOUT",
+            stalls < deadline
+              ? `The body stalled: it must arrive at ${
+                bytesPerMs * 1000
+              } bytes a second or faster`
+              : `The body did not arrive within ${totalMs / 1000} seconds`,
+          ),
+      );
+      if (done) break;
+      size += value.length;
+      if (size > limit) throw bodyTooLarge(limit);
+      allowance = Math.min(
+        allowanceMs,
+        allowance - (performance.now() - asked) + value.length / bytesPerMs,
+      );
+      yield value;
+      if (chunks % CHUNKS_AT_ONCE === 0) await pause(1);
+    }
+    // A stop ends the body early.
+    if (watch) checkReady();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    // `deno serve` cuts bodies off when it stops.
+    checkReady();
+    throw new ApiError(incomplete, "The body is incomplete", { cause: error });
+  } finally {
+    clearInterval(watch);
+    cancel();
+  }
 }

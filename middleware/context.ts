@@ -1,10 +1,10 @@
-import type { Caller } from "../db/connections/queue.ts";
+import type { Caller, Queue } from "../db/connections/queue.ts";
 import type { Database } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
 import type { PathParameters } from "../schema/openapi/operation.ts";
 import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
-import type { MemoryBudget, Reservation } from "./memory.ts";
+import type { TextMemory } from "./memory.ts";
 import type { Sender } from "./sender/sender.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { ParseQueue } from "./parse_queue.ts";
@@ -41,12 +41,10 @@ export interface Services {
 
 /** What requests share fairly. */
 export interface Shares {
-  /** The memory for bodies, and for what is made of them. */
-  bodies: MemoryBudget;
-  /** The memory for imports, which may take long to arrive: other bodies do not wait for them. */
-  imports: MemoryBudget;
-  /** The memory for long responses, from the database to the client. */
-  responses: MemoryBudget;
+  /** The memory for bodies until their responses. Imports may arrive slowly, and leave some to others. */
+  bodies: Queue;
+  /** The memory for long texts, from the database to the client, and for groups of an import. */
+  texts: Queue;
   parsing: ParseQueue;
 }
 
@@ -59,8 +57,8 @@ export interface Context {
   deadline: number;
   /** Absent without valid credentials. */
   caller?: Caller;
-  /** The memory for a long response. Absent without valid credentials. */
-  memory?: Reservation;
+  /** The memory for long texts. Absent without valid credentials. */
+  memory?: TextMemory;
   log: RequestLog;
 }
 

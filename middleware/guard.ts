@@ -19,9 +19,10 @@ import {
   readQuery,
 } from "../schema/parameters.ts";
 import { type AuthenticatedCaller, createAuthenticator } from "./auth.ts";
-import { readBody } from "./body.ts";
+import { jsonLength, readJson } from "./body.ts";
 import { preconditionOf } from "./conditional.ts";
 import type { Context, Handler, Routed, Services } from "./context.ts";
+import { PARSED, PASSED_ON, TextMemory } from "./memory.ts";
 import { idempotencyKeyOf } from "./request.ts";
 
 /** A request that the guard has admitted, with its valid parts. */
@@ -40,26 +41,17 @@ export interface Admitted<Query = unknown, Body = unknown> extends Routed {
 /** An operation with its handler, which only the guard runs. */
 export type GuardedOperation =
   & Operation
-  & { memory?: MemoryNeeds }
+  & { memory?: number }
   & (
     | { permission: "none"; handler: Handler }
     | { permission: Exclude<Permission, "none">; handler: Handler<Admitted> }
   );
 
 /**
- * The memory of an operation, in bytes, which it reserves before it runs. Without it, an
- * operation reads short texts, of which there are no more than connections.
- */
-export interface MemoryNeeds {
-  /** The size of the text that it reads at once. It waits again for the memory of a longer one. */
-  text?: number;
-  /** What a byte of a text takes until the response. Default: three copies. */
-  copies?: number;
-}
-
-/**
  * A row of the table of operations. The handler gets what the row names: the valid
- * query and body, or, with the permission `none`, the request as it is.
+ * query and body, or, with the permission `none`, the request as it is. `memory` is the
+ * size of the texts that it reads at once, in bytes, if they may be long. Without it, there
+ * are no more texts than connections.
  */
 export function operation<
   const P extends Permission,
@@ -70,7 +62,7 @@ export function operation<
   id: OperationId,
   row: Omit<Operation, "key" | "id"> & {
     permission: P;
-    memory?: MemoryNeeds;
+    memory?: number;
     query?: Q;
     body?: B;
     handler: P extends "none" ? Handler
@@ -80,8 +72,11 @@ export function operation<
   return { key, id, ...row } as GuardedOperation;
 }
 
-/** What a byte of a body takes until its response: its text, its values, and the parameters of statements. */
-const BODY_COPIES = 6;
+/** The part of a streamed body that is held at once, in bytes. */
+const HELD_BYTES = 256 * 1024;
+
+/** A body that arrives takes at least this memory, for the buffers of its stream (measured). */
+const LEAST_BODY = 192 * 1024;
 
 const REFUSALS: Record<keyof AuthenticatedCaller["may"], string> = {
   read: "These credentials do not permit reading",
@@ -91,8 +86,8 @@ const REFUSALS: Record<keyof AuthenticatedCaller["may"], string> = {
 
 /**
  * Creates the guard, which admits requests to an operation: it checks the credentials
- * and what they permit, then reads the query, the headers and the body. Throws the
- * errors of these steps, in this order.
+ * and what they permit, reads the query and the headers, takes the memory that the request
+ * needs, and reads the body. Throws the errors of these steps, in this order.
  */
 export function createGuard(): (operation: GuardedOperation) => Handler {
   const authenticate = createAuthenticator();
@@ -103,6 +98,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     const parameters = query ?? NoParameters;
     const schema = body && bodySchema(body);
     const isStreamed = row.xml?.includes("body");
+    const perByte = row.xml ? PARSED : PASSED_ON;
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 
@@ -114,38 +110,40 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       if (!caller.may[permission]) {
         throw new ApiError("FORBIDDEN", REFUSALS[permission]);
       }
-      const texts = shares.responses.open(caller, deadline, memory?.copies);
+      const texts = new TextMemory(shares.texts, context, perByte);
       context.memory = texts;
       const admitted = context as Admitted;
       admitted.database = queriesOf(context, caller);
       if (query || url.search) {
-        const { length } = url.search;
         const read = () => readQuery(parameters, url);
-        // Defaults take no turn.
-        admitted.query = length > 0
-          ? await shares.parsing.run({ caller, deadline, length }, read)
+        admitted.query = url.search
+          ? await shares.parsing.run(admitted, read)
           : read();
       }
       if (hasPrecondition) {
         admitted.precondition = preconditionOf(request.headers.get("if-match"));
       }
-      if (isStreamed) {
-        const response = await handler(admitted);
-        // The body may have taken longer than a request: its response has time of its own.
-        texts.deadline = performance.now() + services.deadlineMs;
-        return response;
-      }
-      if (!schema) {
-        if (memory?.text) await texts.reserve(memory.text);
+      if (!schema && !isStreamed) {
+        if (memory) await texts.reserve(memory);
         return await handler(admitted);
       }
-      // The handler works on the body, so the memory is held until its response.
-      using bodies = shares.bodies.open(caller, deadline, BODY_COPIES);
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
-      const { text, body } = await readBody(admitted, schema, bodies);
-      if (memory?.text) await texts.reserve(memory.text);
-      admitted.keyed = { operation, key, text };
-      admitted.body = body;
+      const length = schema
+        ? jsonLength(request, services.maxBodyBytes)
+        : HELD_BYTES;
+      // A body may wait for the memory of texts, but not the other way around.
+      using _body = await shares.bodies.enter(
+        caller,
+        isStreamed ? "long" : "short",
+        deadline,
+        Math.max(LEAST_BODY, length * PARSED),
+      );
+      if (schema) {
+        const { text, body } = await readJson(admitted, schema, length);
+        admitted.keyed = { operation, key, text };
+        admitted.body = body;
+      }
+      if (memory) await texts.reserve(memory);
       return await handler(admitted);
     };
   };

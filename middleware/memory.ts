@@ -2,81 +2,61 @@ import { type Caller, type Permit, Queue } from "../db/connections/queue.ts";
 import type { Memory } from "../db/database.ts";
 import { SHORT_BYTES } from "../db/long_text.ts";
 
-/** The holder of the memory of requests without credentials. */
-const NOBODY: Caller = { organizationId: "", name: "" };
-
-/** The part of the memory that one organization may hold. */
+/** The part of the memory that one organization may have. */
 const PART = 3 / 4;
 
-/** What a byte of a text takes while it becomes a response: the driver, the text and the response have copies. */
-const COPIES = 3;
+/** What a byte takes that is passed on as it is: the driver, the text and the response have copies. */
+export const PASSED_ON = 3;
 
-/** Memory that organizations share fairly. Requests reserve it before they use it. */
-export class MemoryBudget {
-  readonly #queue: Queue;
+/** What a byte takes that is parsed or composed: its text, its values, and what is made of them. */
+export const PARSED = 8;
 
-  /** `name` is what the memory is for, for messages. */
-  constructor(bytes: number, name: string) {
-    this.#queue = new Queue(bytes, name, PART);
-  }
-
-  /**
-   * The memory of a request, which holds nothing yet, and waits for more until `deadline`.
-   * `copies` is what a byte of a text takes.
-   */
-  open(
-    caller: Caller = NOBODY,
-    deadline: number,
-    copies = COPIES,
-  ): Reservation {
-    return new Reservation(this.#queue, caller, deadline, copies);
-  }
+/** The memory of a process for this purpose. Organizations share it fairly. */
+export function memoryFor(purpose: string, mebibytes: number): Queue {
+  return new Queue(mebibytes * 2 ** 20, `memory for ${purpose}`, PART);
 }
 
-/** The memory that a request holds until it disposes of the reservation. */
-export class Reservation implements Memory, Disposable {
+/** Who reads without credentials. */
+const NOBODY: Caller = { organizationId: "", name: "" };
+
+/** The memory for the texts that a request reads, which it has until its response is sent. */
+export class TextMemory implements Memory, Disposable {
   bytes = SHORT_BYTES;
-  /** In milliseconds of `performance.now()`. */
-  deadline: number;
   readonly #queue: Queue;
-  readonly #caller: Caller;
-  readonly #copies: number;
+  readonly #request: { caller?: Caller; deadline: number };
+  readonly #perByte: number;
   #permit: Permit | undefined;
 
-  constructor(queue: Queue, caller: Caller, deadline: number, copies: number) {
+  /** `perByte` is what a byte of a text takes. */
+  constructor(
+    queue: Queue,
+    request: { caller?: Caller; deadline: number },
+    perByte = PASSED_ON,
+  ) {
     this.#queue = queue;
-    this.#caller = caller;
-    this.deadline = deadline;
-    this.#copies = copies;
+    this.#request = request;
+    this.#perByte = perByte;
   }
 
   async reserve(bytes: number): Promise<void> {
-    await this.hold(bytes * this.#copies);
+    await this.keep(bytes * this.#perByte);
     this.bytes = bytes;
   }
 
   /**
-   * Holds this number of bytes in all. Gives back what it has before it waits for more, so
-   * that requests do not wait for each other. Throws `SERVICE_UNAVAILABLE` at the deadline.
+   * Keeps this amount in all. Gives back what it has before it waits for more, so that no
+   * two requests wait for each other. Throws the errors of `Queue.enter`.
    */
-  async hold(bytes: number): Promise<void> {
-    if (this.#permit && bytes <= this.#permit.amount) return this.shrink(bytes);
+  async keep(amount: number): Promise<void> {
+    if (this.#permit && amount <= this.#permit.amount) {
+      return this.#permit.shrink(amount);
+    }
     this[Symbol.dispose]();
-    this.#permit = await this.#queue.enter(
-      this.#caller,
-      "short",
-      this.deadline,
-      bytes,
-    );
-  }
-
-  /** Gives back what exceeds this number of bytes. */
-  shrink(bytes: number): void {
-    this.#permit?.shrink(bytes);
+    const { caller = NOBODY, deadline } = this.#request;
+    this.#permit = await this.#queue.enter(caller, "short", deadline, amount);
   }
 
   [Symbol.dispose](): void {
     this.#permit?.[Symbol.dispose]();
-    this.#permit = undefined;
   }
 }

@@ -10,7 +10,7 @@ import { API_VERSIONS } from "../schema/api_versions.ts";
 import { isNotModified } from "./conditional.ts";
 import type { Context, HandlerResponse, Services, Shares } from "./context.ts";
 import { errorFields } from "./log.ts";
-import type { Reservation } from "./memory.ts";
+import { TextMemory } from "./memory.ts";
 import { pathOf, requestIdOf } from "./request.ts";
 
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */
@@ -49,14 +49,13 @@ export async function respond(
   const requestId = requestIdOf(request);
   const isHead = request.method === "HEAD";
   let response: HandlerResponse;
-  let reserved: Reservation | undefined;
+  let reserved: TextMemory | undefined;
   let error: ApiError | undefined;
   try {
     response = unlessNotModified(request, await handle(context));
     if (!isHead && isLong(response)) {
-      const { caller, deadline } = context;
-      const memory = context.memory ?? shares.responses.open(caller, deadline);
-      await memory.hold(costOf(response));
+      const memory = context.memory ?? new TextMemory(shares.texts, context);
+      await memory.keep(costOf(response));
       reserved = memory;
     }
   } catch (thrown) {

@@ -20,12 +20,11 @@ export async function write(
 ): Promise<HandlerResponse> {
   const { database, body, keyed, log, shares } = context;
   const ignored = new Set<string>();
-  const readOne = (sent: SentOperation) => read(sent, ignored);
-  const operations = await shares.parsing.map(
-    context,
-    body.operations,
-    readOne,
-  );
+  const operations: (Operation | ApiError)[] = [];
+  for (const sent of body.operations) {
+    const operation = shares.parsing.run(context, () => read(sent, ignored));
+    operations.push(await operation);
+  }
 
   const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",

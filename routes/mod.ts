@@ -8,7 +8,7 @@ import type {
 } from "../middleware/context.ts";
 import { createCors } from "../middleware/cors.ts";
 import { createGuard } from "../middleware/guard.ts";
-import { MemoryBudget } from "../middleware/memory.ts";
+import { memoryFor } from "../middleware/memory.ts";
 import { ParseQueue } from "../middleware/parse_queue.ts";
 import { checkVersion, pathOf, urlOf } from "../middleware/request.ts";
 import { respond } from "../middleware/respond.ts";
@@ -73,18 +73,10 @@ export function createHandler(
   };
 }
 
-/** The memory of a process for each purpose. */
-const BUDGET_BYTES = 64 * 2 ** 20;
-
-/**
- * A request gives back its memory of a budget before it waits for more of the same, and a
- * response never waits for a body. So requests never wait for each other.
- */
 function createShares(): Shares {
   return {
-    bodies: new MemoryBudget(BUDGET_BYTES, "memory for bodies"),
-    imports: new MemoryBudget(BUDGET_BYTES, "memory for imports"),
-    responses: new MemoryBudget(BUDGET_BYTES, "memory for long responses"),
+    bodies: memoryFor("bodies", 64),
+    texts: memoryFor("long texts", 96),
     parsing: new ParseQueue(),
   };
 }

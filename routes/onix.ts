@@ -37,8 +37,7 @@ export async function get(
   const { source, etag: tag } = await getSource(database, params.id);
   const etag = etagOf([tag, query.release, query.tags].join("\n"));
   if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
-  using turns = shares.parsing.turns(caller);
-  const pace = () => turns.next();
+  const pace = shares.parsing.pacer(caller);
   const form = { ...query, sender: source.organization };
   const { record } = recordOf(source, query.release);
   return xml(await messageText(form, [record], pace), { etag });
@@ -53,8 +52,7 @@ export async function list(
   const { changes, cursor } = await listOnixChanges(database, query);
   const next = new URLSearchParams(url.searchParams);
   next.set("after", cursorText(cursor));
-  using turns = shares.parsing.turns(caller);
-  const pace = () => turns.next();
+  const pace = shares.parsing.pacer(caller);
   const records = recordsOf(changes, release, pace);
   return xml(await messageText({ release, tags, sender }, records, pace), {
     link: `<${url.pathname}?${next}>; rel="next"`,
@@ -72,16 +70,13 @@ async function* recordsOf(
   }
 }
 
-/** The memory that an import holds while it waits for its body. */
-const READING_BYTES = 2 * 2 ** 20;
-
-/** The least memory that it holds while it writes a group of records. */
+/** The least memory for a group of records that is written. */
 const WRITING_BYTES = 12 * 2 ** 20;
 
 /** The memory for a character of the records in a group. */
 const BYTES_PER_CHARACTER = 10;
 
-/** The time that a group waits for its memory. The long records of a caller take turns. */
+/** The time that a group waits for its memory. */
 const MAX_WAIT_MS = 60_000;
 
 /** `POST /onix/products`: imports a message as it arrives. */
@@ -89,15 +84,13 @@ export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
   const { services, shares, caller, request, query, log } = context;
-  // Each group has the time of a request.
+  // Each group has the time of a request, and so has the response.
   const deadline = () => performance.now() + services.deadlineMs;
   const queries = () => services.database.for({ deadline: deadline(), caller });
-  using memory = shares.imports.open(caller, deadline());
-  await memory.hold(READING_BYTES);
-  using turns = shares.parsing.turns(caller);
+  const letOthersRun = shares.parsing.pacer(caller);
   async function pace() {
     checkReady(services);
-    await turns.next();
+    await letOthersRun();
   }
   const { chunks, charset } = openXml(context);
   const sender = prefersXml(request) ? await readSender(queries()) : undefined;
@@ -108,12 +101,13 @@ export async function write(
       edits: query.edits,
       stale: query.stale,
       pace,
-      async hold(length) {
-        memory.deadline = performance.now() + MAX_WAIT_MS;
-        const bytes = length * BYTES_PER_CHARACTER;
-        await memory.hold(Math.max(WRITING_BYTES, bytes));
-        return { [Symbol.dispose]: () => memory.shrink(READING_BYTES) };
-      },
+      hold: (length) =>
+        shares.texts.enter(
+          caller,
+          "long",
+          performance.now() + MAX_WAIT_MS,
+          Math.max(WRITING_BYTES, length * BYTES_PER_CHARACTER),
+        ),
     });
     log.records = countsOf(report);
     return sender === undefined
@@ -125,6 +119,8 @@ export async function write(
       throw importError(error);
     }
     throw error;
+  } finally {
+    context.deadline = deadline();
   }
 }
 

@@ -24,9 +24,6 @@ import * as webhooks from "./webhooks.ts";
 
 const MIB = 2 ** 20;
 
-/** The bytes that a byte of a product and its record takes while it becomes XML. */
-const ONIX_COPIES = 8;
-
 /**
  * The whole API, one operation a row: method and path, `operationId`, who may call it, what
  * it takes and returns, its memory, and its handler. Routes, guard and the OpenAPI document
@@ -39,17 +36,17 @@ const ONIX_COPIES = 8;
 export const OPERATIONS: readonly GuardedOperation[] = [
   // Products (specification, 4)
   operation("GET /products", "listProducts", { permission: "read", handler: products.list,
-    query: ProductParameters, response: "ProductsResponse", headers: ["Link"], memory: { text: MIB } }),
+    query: ProductParameters, response: "ProductsResponse", headers: ["Link"], memory: MIB }),
   operation("POST /products", "createProduct", { permission: "write", handler: products.create,
     body: "CreateProduct", status: 201, response: "ProductResponse",
     headers: ["Idempotency-Key", "Location", "ETag", "Idempotent-Replayed", "Ignored-Fields"] }),
   operation("GET /products/changes", "listChanges", { permission: "read", handler: products.follow,
     query: ChangesParameters, response: "ChangesResponse", errors: ["CURSOR_EXPIRED", "CONFLICT"],
-    memory: { text: PAGE_BYTES } }),
+    memory: PAGE_BYTES }),
   operation("POST /products/batch", "writeProducts", { permission: "write", handler: batch.write,
     body: "Batch", response: "BatchResponse",
     headers: ["Idempotency-Key", "Idempotent-Replayed", "Ignored-Fields"],
-    errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"], memory: { text: MIB } }),
+    errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"], memory: MIB }),
   operation("GET /products/{id}", "getProduct", { permission: "read", handler: products.get,
     response: "ProductResponse", headers: ["If-None-Match", "ETag"], errors: ["CONFLICT"] }),
   operation("PUT /products/{id}", "updateProduct", { permission: "write", handler: products.update,
@@ -75,11 +72,11 @@ export const OPERATIONS: readonly GuardedOperation[] = [
   // The same products in ONIX for Books
   operation("GET /onix/products", "listOnixRecords", { permission: "read", handler: onix.list,
     query: OnixChangesParameters, xml: ["response"], headers: ["Link"], errors: ["CURSOR_EXPIRED"],
-    memory: { text: PAGE_BYTES, copies: ONIX_COPIES } }),
+    memory: PAGE_BYTES }),
   operation("POST /onix/products", "importOnix", { permission: "write", handler: onix.write,
     query: ImportParameters, xml: ["body", "response"], headers: ["Content-Encoding"], response: "OnixReportResponse" }),
   operation("GET /onix/products/{id}", "getOnixRecord", { permission: "read", handler: onix.get,
-    query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"], memory: { copies: ONIX_COPIES } }),
+    query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"] }),
 
   // The records that products refer to
   operation("GET /{records}", "list{Records}", { permission: "read", handler: records.list,

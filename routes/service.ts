@@ -8,7 +8,7 @@ import {
   issueDemoKey,
 } from "../db/migrate.ts";
 import type { CopiedWebhook } from "../db/origin.ts";
-import { keepUp } from "../db/products/chunks.ts";
+import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
@@ -157,19 +157,12 @@ export async function openService(
 
   await prepare();
   if (!config.database.url) await installDemo(setupQueries());
-  const stopKeepingUp = keepUp(database, {
-    report: (products) =>
-      log("info", {
-        message: "More products are indexed for searches",
-        products,
-      }),
-    onError(error) {
-      if (state !== "ready") return;
-      log("warn", {
-        message: "Work on products in chunks has failed: trying again",
-        cause: causeOf(error),
-      });
-    },
+  const stopSpreading = keepSpreading(database, (error) => {
+    if (state !== "ready") return;
+    log("warn", {
+      message: "Spreading renames to products has failed: trying again",
+      cause: causeOf(error),
+    });
   });
   return {
     async issueDemoKey(show) {
@@ -199,7 +192,7 @@ export async function openService(
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
-      stopKeepingUp();
+      stopSpreading();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;

@@ -15,17 +15,16 @@ export interface Cursor {
   start: string;
   /** In milliseconds since 1970. */
   issuedAt: number;
-  /** The organization. Absent in cursors of earlier releases. */
-  organization: string | undefined;
+  organization: string;
   /**
    * The timeline of the server's WAL at the time of issue, since a failover may lose
-   * the listed changes. 0 if none can, and in cursors of earlier releases.
+   * the listed changes. 0 if none can.
    */
   timeline: number;
 }
 
 const CURSOR = new RegExp(
-  `^(?<origin>${UUID_PATTERN}) (?<version>\\d{1,18}) (?<id>${UUID_PATTERN}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13})(?: (?<organization>${UUID_PATTERN})(?: (?<timeline>\\d{1,10}))?)?$`,
+  `^(?<origin>${UUID_PATTERN}) (?<version>\\d{1,18}) (?<id>${UUID_PATTERN}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13}) (?<organization>${UUID_PATTERN}) (?<timeline>\\d{1,10})$`,
 );
 
 /** The cursor as text, as clients see it (base64url, RFC 4648). */
@@ -50,7 +49,7 @@ export const After = v.pipe(
     "invalid_cursor: Expected a cursor as `meta.cursor` gave it",
   ),
   v.transform((match): Cursor => {
-    const { issuedAt, timeline = 0, ...others } = match!.groups!;
+    const { issuedAt, timeline, ...others } = match!.groups!;
     return {
       ...others,
       issuedAt: Number(issuedAt),

@@ -27,7 +27,6 @@ declare
     'lifecycle_statuses',
     'onix_codes',
     'change_origins',
-    'search_backlog',
     'api_keys',
     'organization_members'
   ];

@@ -1,44 +1,14 @@
--- Every function and trigger of the database. `deno task migrate` and the start of the service run this file after the
--- migrations, if one of them is new or this file has changed. It only replaces: also drop here what is no longer needed.
--- An older release does not know a newer file, so a change that the service relies on comes with a migration.
+-- Every trigger of the database, and every function but those whose results tables and indexes store
+-- (migrations/0001_schema.sql). `deno task migrate` and the start of the service run this file after the migrations, if
+-- one of them is new or this file has changed. It only replaces: also drop here what is no longer needed. An older
+-- release does not know a newer file, so a change that the service relies on comes with a migration. An empty line ends
+-- a statement.
 --
 -- Most functions run as their owner: writing a table must not require rights on derived tables. They run with
 -- this search_path, so that neither the writer's search_path nor temporary tables mislead them.
 select set_config('search_path', format('%I, pg_temp', current_schema()), true);
 
 -- Values of columns
-
--- `P-` and eight digits of Crockford's base 32.
-create or replace function new_product_code() returns text
-language sql volatile
-return 'P-' || (
-  select string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + floor(random() * 32)::int, 1), '')
-  from generate_series(1, 8)
-);
-
--- What search compares: Unicode's lower case, whatever the locale of the database, decomposed, without accents, and
--- composed again, so that a syllable of Korean is one character. Accents are the combining marks of Latin, Greek,
--- Cyrillic, Hebrew, Arabic and Japanese; those of Devanagari or Thai write vowels, and stay. Both forms of sigma are
--- one. ASCII takes a shorter way. The function is not strict: PostgreSQL inlines no strict function with a `case`.
--- A column and indexes store its results, so a change needs a migration that computes them again.
-create or replace function search_key(value text) returns text
-language sql immutable parallel safe
-return case
-  when octet_length(value) = char_length(value) then lower(value collate "C")
-  else translate(
-    normalize(
-      regexp_replace(
-        normalize(lower(value collate "und-x-icu"), nfd) collate "C",
-        '[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f'
-          || '\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff'
-          || '\u3099\u309a\ufe20-\ufe2f]+',
-        '', 'g'
-      ),
-      nfc
-    ),
-    'ς', 'σ'
-  )
-end;
 
 -- What an array of values shows, without white space: single values if `shape` is `[]`, or else objects with the fields
 -- of `shape` in their order, each with its default or the shape of an array within. SQL may have written anything.
@@ -99,7 +69,7 @@ $$;
 -- What `q` compares (a word and what is found alike): without apostrophes and soft hyphens, in compatibility form and
 -- lower case, without marks, some letters as they are typed without them, any other sign as a space, and single letters
 -- that follow each other as one word. ASCII takes a shorter way. product_search stores its results, so a change needs a
--- migration that fills search_backlog.
+-- migration that computes them again.
 create or replace function folded(value text) returns text
 language sql immutable parallel safe
 return case
@@ -252,13 +222,7 @@ begin
         ) r
         group by r.organization_id;
       when 'TRUNCATE' then
-        -- The rows are still there.
-        delete from product_search;
-        insert into search_backlog (organization_id, products)
-        select p.organization_id, count(*)
-        from products p
-        group by p.organization_id
-        on conflict (organization_id) do update set products = excluded.products, last_product = null;
+        -- index_all_products() follows, when the rows are gone.
     end case;
   end if;
   return null;
@@ -610,7 +574,7 @@ end $$;
 
 -- Search
 
--- What product_search has of products: for searches until it is there, and for those who write it.
+-- What product_search has of products.
 create or replace view searched_products as
 select
   p.organization_id, p.id as product_id, p.created_at, p.publisher_id, p.imprint_id, t.search_text,
@@ -675,42 +639,14 @@ begin
   return null;
 end $$;
 
--- Writes what searches compare of the next products of an organization that lack it, at most `most`. Small organizations
--- come first. Returns how many, or null if none wait. Several processes may call it at once: each works on another one.
-create or replace function fill_search(most integer) returns integer
+-- Writes what searches compare of all products, after TRUNCATE has removed it, or the contributors.
+create or replace function index_all_products() returns trigger
 language plpgsql security definer set search_path from current as $$
-declare
-  backlog search_backlog;
-  ids uuid[];
-  filled integer;
 begin
-  select b.* into backlog
-  from search_backlog b
-  order by b.products, b.organization_id
-  limit 1
-  for update skip locked;
-  if not found then
-    return null;
-  end if;
-  select array_agg(p.id), count(*)
-  into ids, filled
-  from (
-    select p.id
-    from products p
-    where p.organization_id = backlog.organization_id
-      and (backlog.last_product is null or p.id > backlog.last_product)
-    order by p.id
-    limit most
-  ) p;
-  perform index_search(backlog.organization_id, ids);
-  if filled < most then
-    delete from search_backlog b where b.organization_id = backlog.organization_id;
-  else
-    update search_backlog b
-    set products = greatest(b.products - filled, 0), last_product = ids[filled]
-    where b.organization_id = backlog.organization_id;
-  end if;
-  return filled;
+  perform index_search(p.organization_id, array_agg(p.id))
+  from products p
+  group by p.organization_id;
+  return null;
 end $$;
 
 -- The feed of changes
@@ -813,7 +749,7 @@ revoke execute on function
   move_product(), move_products(), forget_document(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
   version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(), index_products(),
-  index_search(uuid, uuid[]), fill_search(integer), spread_rename(integer)
+  index_all_products(), index_search(uuid, uuid[]), spread_rename(integer)
 from public;
 
 do $$
@@ -902,6 +838,8 @@ begin
       (array['products'], 'indexed_again', 'after update', 'statement', by_sql, 'index_terms()'),
       (array['products'], 'searched', 'after insert', 'statement', by_sql, 'index_products()'),
       (array['products'], 'searched_again', 'after update', 'statement', by_sql, 'index_products()'),
+      (array['product_contributors', 'product_search'], 'searched_again', 'after truncate', 'statement', by_sql,
+        'index_all_products()'),
       (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
         'forget_document()'),
@@ -949,6 +887,3 @@ begin
     execute format('alter table %s enable always trigger %I', item.relation, item.name);
   end loop;
 end $$;
-
--- Functions of earlier releases
-drop function if exists forget_documents();

@@ -39,11 +39,14 @@ export const COMMANDS: Record<string, Command> = {
       "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed",
     args: {},
     async run(_, { connect }) {
-      const { applied, disabled } = await migrate(await connect());
+      const { wasEmpty, applied, disabled } = await migrate(await connect());
+      const names = applied.join(" and ");
       return [
-        ...applied.length > 0
-          ? applied.map((name) => `Applied ${name}`)
-          : ["No migration is pending"],
+        wasEmpty
+          ? `The database was empty: applied ${names}. Next, deno task seed fills the code lists`
+          : applied.length > 0
+          ? `The database was behind: applied ${names}. Now start the service`
+          : "The database is up to date",
         ...disabled.map(({ organization_id, id }) =>
           `Disabled webhook ${id} of organization ${organization_id}, since the database is a copy: PUT /webhooks/${id} {"enabled":true} enables it`
         ),

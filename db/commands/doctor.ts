@@ -17,8 +17,7 @@ import {
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
 import { miscounted } from "./recount.ts";
-import { splitStatements } from "../split_statements.ts";
-import { DOCTOR_CHECKS, readSqlFile } from "../sql_files.ts";
+import { DOCTOR_CHECKS, readSqlFile, statementsOf } from "../sql_files.ts";
 import { command, flag } from "./arguments.ts";
 
 /** `deno task doctor`, the only command that runs without a database. */
@@ -83,7 +82,7 @@ export async function examine(
 ): Promise<Findings> {
   const findings: Findings = {};
   const { text } = await readSqlFile(DOCTOR_CHECKS);
-  for (const statement of splitStatements(text)) {
+  for (const statement of statementsOf(text)) {
     const subject = /^-- ([\w -]+)$/m.exec(statement)![1]!;
     const finding = await check(database, config, subject, statement)
       .catch((error) => wrong(error.message, connectionAdvice(error)));

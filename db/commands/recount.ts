@@ -57,7 +57,6 @@ export async function recount(database: Queries): Promise<void> {
       `,
       sql`delete from product_search`,
       insertSearched,
-      sql`delete from search_backlog`,
       sql`update organizations set names_version = names_version + 1`,
     );
   });

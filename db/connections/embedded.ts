@@ -144,7 +144,7 @@ async function lockFolder(dataDir: string): Promise<Deno.FsFile> {
 
 /**
  * Restricts the folder to its owner, as PostgreSQL requires of its data directory: nobody
- * else can then reach the files in it. Earlier releases gave all users access.
+ * else can then reach the files in it.
  */
 async function makePrivate(dataDir: string): Promise<void> {
   const { mode } = await Deno.stat(dataDir);

@@ -137,7 +137,7 @@ export function tooLarge(id: string, bytes: number): ApiError {
   const mib = (bytes / 2 ** 20).toFixed(1);
   return new ApiError(
     "CONFLICT",
-    `The product "${id}" has ${mib} MiB of JSON, and at most 4 MiB can be shown: SQL or an import of an earlier release has stored it. Remove rows by PUT or import it again`,
+    `The product "${id}" has ${mib} MiB of JSON, and at most 4 MiB can be shown: SQL has stored it. Remove rows by PUT`,
   );
 }
 

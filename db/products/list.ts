@@ -1,4 +1,4 @@
-import { type ApiError, invalid, unavailable } from "../../schema/errors.ts";
+import { invalid } from "../../schema/errors.ts";
 import {
   COUNTED_FILTERS,
   DEFAULT_SORT,
@@ -37,13 +37,7 @@ import {
   readProducts,
   storedSummary,
 } from "./pages.ts";
-import {
-  computedTexts,
-  searchConditions,
-  storedTexts,
-  type Texts,
-  waitingProducts,
-} from "./search.ts";
+import { indexConditions, mayBeCommon, searchConditions } from "./search.ts";
 import { termed } from "./terms.ts";
 
 /** Returns a page of products. Throws `VALIDATION_ERROR` for a page over 16 MiB. */
@@ -52,24 +46,19 @@ export async function listProducts(
   query: ListQuery,
 ): Promise<EntryPage> {
   const found = await findWords(database, query.q);
-  const readPage = (texts: Texts) => {
-    const read = (source: ListSource) => async () => {
-      const page = await readLong(
-        database,
-        "scan",
-        (allowed) => selectPage({ ...query, found, texts }, source, allowed),
-      );
-      return page!;
-    };
-    return readProducts(database, read(documented), read(currentSource));
+  const read = (source: ListSource) => async () => {
+    const page = await readLong(
+      database,
+      "scan",
+      (allowed) => selectPage({ ...query, found }, source, allowed),
+    );
+    return page!;
   };
-  const page = await readPage(storedTexts);
-  const { waiting } = page;
-  const most = found ? MAX_COMPUTED.q : MAX_COMPUTED.search;
-  if (waiting !== null && waiting > most) throw notIndexed(waiting, most);
-  const { entries, total, withheld } = waiting === null
-    ? page
-    : await readPage(computedTexts);
+  const { entries, total, withheld } = await readProducts(
+    database,
+    read(documented),
+    read(currentSource),
+  );
   if (withheld) {
     throw invalid("The query", [{
       parameter: "limit",
@@ -84,25 +73,9 @@ export async function listProducts(
   };
 }
 
-/** The most waiting products whose texts a search computes. More would take longer than a request may. */
-const MAX_COMPUTED = { q: 100_000, search: 1_500_000 };
-
-/** The number of products that are indexed in a second, at least. */
-const INDEXED_PER_SECOND = 5_000;
-
-/** The error for a search while more than `most` products of the organization wait to be indexed. */
-function notIndexed(waiting: number, most: number): ApiError {
-  const number = waiting.toLocaleString("en");
-  return unavailable(
-    `The products are still being indexed for searches, after an upgrade: ${number} wait`,
-    { seconds: Math.ceil((waiting - most) / INDEXED_PER_SECOND) },
-  );
-}
-
-/** A query, with what its terms need. */
+/** A query, with the folded words of `q`. */
 interface Query extends ListQuery {
   found: Found | undefined;
-  texts: Texts;
 }
 
 /** Folds the words of `q`, and looks up the names that most products may show. */
@@ -120,8 +93,6 @@ interface ListRow extends ProductsRow {
   /** The products without the outer braces, or null for an empty page or a withheld one. */
   entries: string | null;
   total: string;
-  /** The number of products that a term may have missed, because they wait to be indexed. */
-  waiting: number | null;
 }
 
 /** Where a page reads the summaries of its products. */
@@ -154,10 +125,10 @@ function selectPage(
   { summary, columns }: ListSource,
   allowed: number,
 ): Statement<ListRow> {
-  const { limit, search, found, texts, sort = DEFAULT_SORT } = query;
+  const { limit, search, found, sort = DEFAULT_SORT } = query;
   // The page and the total share the products, unless they may be most of the catalogue: a
   // page then reads fewer.
-  const isFoundOnce = found || search && !texts.mayBeCommon(search);
+  const isFoundOnce = found || search && !mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);
   const offset = opaque(offsetOf(query), "bigint");
@@ -175,7 +146,6 @@ function selectPage(
     ${isFoundOnce ? sql`with found as materialized (${products})` : []}
     select
       ${total} as total,
-      ${search || found ? waitingProducts : raw("null::int")} as waiting,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
@@ -268,12 +238,10 @@ function selected(
   query: Partial<Query> & ListQuery,
   sorting?: Sorting,
 ): Statement {
-  const { search, found, texts, updated_since } = query;
+  const { search, found, updated_since } = query;
   const filters = conditions(query);
   const terms = [
-    ...search
-      ? [...searchConditions(search), ...texts!.indexConditions(search)]
-      : [],
+    ...search ? [...searchConditions(search), ...indexConditions(search)] : [],
     ...found ? foundConditions(found) : [],
   ];
   const isSearched = terms.length > 0;
@@ -285,7 +253,7 @@ function selected(
   const tables = [
     ...isSearched
       ? [{
-        from: sql`(${texts!.rows}) s`,
+        from: raw("product_search s"),
         alias: raw("s"),
         id: raw("s.product_id"),
       }]
@@ -309,9 +277,6 @@ function selected(
     sql`
     join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${first.id}`
   );
-  const isOwn = isSearched
-    ? raw("true")
-    : sql`${first.alias}.organization_id = ${organization}`;
   const since = updated_since ? sql`and c.updated_at >= ${updated_since}` : [];
   return sql`
     select
@@ -320,7 +285,7 @@ function selected(
       ${found ? raw(", s.created_at") : []}
     from ${first.from}
     ${joins}
-    where ${isOwn} ${since} ${terms} ${filters}
+    where ${first.alias}.organization_id = ${organization} ${since} ${terms} ${filters}
   `;
 }
 
@@ -434,12 +399,15 @@ function countCommon(query: Query): Statement {
   return sql`(
     select case
       when count(*) filter (where true ${isFound}) >= 5
-        then (select count(*) from (${query.texts.rows}) s where true ${isFound})
+        then (
+          select count(*) from product_search s where s.organization_id = ${organization} ${isFound}
+        )
       else (select count(*) from (${selected(query)}) p)
     end
     from (
       select s.search_text, s.product_id
-      from (${query.texts.rows}) s
+      from product_search s
+      where s.organization_id = ${organization}
       order by s.created_at desc, s.product_id desc
       limit 100
     ) s

@@ -5,7 +5,6 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { searchedColumns } from "./search_index.ts";
 
 /*
  * What `search` finds: products whose title, product code or ISBNs contain each word. It
@@ -27,53 +26,15 @@ const ISBN_PART = /^[-\u2010-\u2015\u2212\d ]+[xX]?$/;
 /** A number of which the trigram index looks for the end. */
 const LONG_NUMBER = /^\d+(\d{5}[\dxX])$/;
 
-/** What searches compare. */
-export interface Texts {
-  rows: Statement;
-  /** What an index finds of a search, before its conditions are checked. */
-  indexConditions(term: string): Statement[];
-  /** Whether most products may have each word of a search: a page reads few of them by an index. */
-  mayBeCommon(term: string): boolean;
+/** Whether most products may have each word of a search: names and other words that few have are longer. */
+export function mayBeCommon(term: string): boolean {
+  return wordsOf(term).every((word) => word.length <= COMMON_LENGTH);
 }
 
-/** The number of products of the organization that wait to be indexed, as after an upgrade. Null if none do. */
-export const waitingProducts = sql`(
-  select b.products
-  from search_backlog b
-  where b.organization_id = ${organization}
-)`;
-
-const storedRows = sql`
-  select ${searchedColumns}
-  from product_search s
-  where s.organization_id = ${organization}
-`;
-
-/** The stored texts of all products. None while products wait: searches then begin anew. */
-export const storedTexts: Texts = {
-  rows: sql`${storedRows} and ${waitingProducts} is null`,
-  indexConditions: (term) => wordsOf(term).flatMap(indexCondition),
-  // Names and other words that few products have are longer.
-  mayBeCommon: (term) =>
-    wordsOf(term).every((word) => word.length <= COMMON_LENGTH),
-};
-
-/** The same while products wait, whose texts are computed. */
-export const computedTexts: Texts = {
-  rows: sql`
-    ${storedRows}
-    union all
-    select ${searchedColumns}
-    from searched_products v
-    where v.organization_id = ${organization} and not exists (
-      select
-      from product_search s
-      where s.organization_id = ${organization} and s.product_id = v.product_id
-    )
-  `,
-  indexConditions: () => [],
-  mayBeCommon: () => false,
-};
+/** What an index finds of a search, before its conditions are checked. */
+export function indexConditions(term: string): Statement[] {
+  return wordsOf(term).flatMap(indexCondition);
+}
 
 /** The search conditions on `s`: the title, the product code or an ISBN contains each word of the term. */
 export function searchConditions(term: string): Statement[] {

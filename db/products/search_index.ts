@@ -25,7 +25,7 @@ const COMPARED = [
 const COLUMNS = ["organization_id", "product_id", ...COMPARED];
 
 /** The columns of `product_search`, and of the view `searched_products`, which computes them. */
-export const searchedColumns = names(...COLUMNS);
+const searchedColumns = names(...COLUMNS);
 
 /** Inserts what searches compare of the products `v`. */
 export const insertSearched = sql`

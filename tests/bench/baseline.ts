@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
-import { splitStatements } from "../../db/split_statements.ts";
 import { HERE } from "./checkout.ts";
 import type { Scenario } from "./scenarios.ts";
 import { send } from "./send.ts";
@@ -164,9 +163,9 @@ export async function writingBaseline(
   const declarations = new Map<string, string>();
   let body = "";
   let last = "null";
-  // A text without parameters may contain several statements.
+  // BEGIN comes with a setting in one text.
   const statements = sent.flatMap((one) =>
-    splitStatements(one.text).map((text) => ({ ...one, text }))
+    one.text.split(/;\n/).map((text) => ({ ...one, text: text.trim() }))
   );
   for (const { text, parameters } of statements) {
     // The function already runs in a transaction.

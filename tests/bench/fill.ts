@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type postgres from "postgres";
-import { splitStatements } from "../../db/split_statements.ts";
+import { statementsOf } from "../../db/sql_files.ts";
 import type { Organization } from "./dataset.ts";
 import { type Codes, FIRST_NUMBER, productRows } from "./products.ts";
 import { showProgress } from "./progress.ts";
@@ -153,7 +153,7 @@ async function run(
   const text = await Deno.readTextFile(
     new URL(`dataset/${file}`, import.meta.url),
   );
-  for (const statement of splitStatements(text)) {
+  for (const statement of statementsOf(text)) {
     const named = [...statement.matchAll(/\$(\d)/g)].map(([, n]) => Number(n));
     await sql.unsafe(statement, parameters.slice(0, Math.max(...named)), {
       prepare: true,

@@ -15,7 +15,7 @@ export interface Wiretap extends Proxy {
 }
 
 /** What the service does of its own accord, once a second or once a minute: no request does it. */
-const OWN_WORK = /\b(?:has_work|fill_search|spread_rename|webhooks|api_key)/;
+const OWN_WORK = /\b(?:from renames|spread_rename|webhooks|api_key)/;
 
 /**
  * Records the statements that the service sends to the database at `url` for requests, so

@@ -39,7 +39,7 @@ Deno.test(
       folder.release();
     });
 
-    await it("is private, even if an older release created it", async () => {
+    await it("is private, even if others could read it before", async () => {
       await Deno.chmod(parent, 0o755);
       const dataDir = `${parent}/private`;
       const open = () => openDatabase({ ...SETTINGS, url: undefined, dataDir });

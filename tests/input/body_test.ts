@@ -178,13 +178,11 @@ Deno.test("The body of a request", TIMED, async ({ step: it }) => {
         body: new ReadableStream({
           type: "bytes",
           pull(stream) {
-            if (at === bytes.length) {
-              stream.close();
-              return stream.byobRequest?.respond(0);
-            }
-            const { view } = stream.byobRequest!;
-            new Uint8Array(view!.buffer, view!.byteOffset)[0] = bytes[at++]!;
-            stream.byobRequest!.respond(1);
+            if (at === bytes.length) return stream.close();
+            // Deno allocates this for each read.
+            const buffer = new Uint8Array(65_536);
+            buffer[0] = bytes[at++]!;
+            stream.enqueue(buffer.subarray(0, 1));
             most = Math.max(most, Deno.memoryUsage().external - before);
           },
         }),
@@ -192,7 +190,7 @@ Deno.test("The body of a request", TIMED, async ({ step: it }) => {
 
       clearInterval(other);
       assertEquals(status, 201);
-      assert(most < 50e6, `${most} bytes`);
+      assert(most < 150e6, `${most} bytes`);
       assert(others > 100, `${others} others`);
     },
   );

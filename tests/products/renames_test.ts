@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
-import { spreadRenames } from "../../db/products/chunks.ts";
+import { spreadRenames } from "../../db/products/renames.ts";
 import type { Fields } from "../../schema/fields.ts";
 import { ROWS, SCALARS } from "../../schema/product.ts";
 import { OWN_TABLES, type OwnTable, RECORDS } from "../../schema/records.ts";

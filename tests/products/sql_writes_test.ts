@@ -308,6 +308,25 @@ Deno.test("The next response shows an SQL write of nested rows", async ({ step: 
       );
     });
   }
+
+  for (const table of ["product_search", "product_contributors"]) {
+    await it(`${table}: searches find products after a truncation`, async () => {
+      const org = await app.organization();
+      await org.put(`/api/contributors/${org.contributor}`, { name: "Austen" });
+      const { id } = await createFullProduct(app, org);
+      const found = async (q: string) =>
+        (await org.get(`/api/products?q=${q}`)).body.meta.total;
+      const [{ title }] = await sql<[{ title: string }]>`
+        select title from products where id = ${id}
+      `;
+      assertEquals([await found(title), await found("austen")], [1, 1]);
+
+      await sql.unsafe(`truncate ${table}`);
+
+      const shown = table === "product_search" ? 1 : 0;
+      assertEquals([await found(title), await found("austen")], [1, shown]);
+    });
+  }
 });
 
 /** Changes of names other than by UPDATE, including shared names. The most destructive come last. */

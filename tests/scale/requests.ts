@@ -11,11 +11,7 @@ import {
   roleOf,
 } from "../../db/access.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
-import {
-  fillSearch,
-  hasWork,
-  spreadRenames,
-} from "../../db/products/chunks.ts";
+import { hasRenames, spreadRenames } from "../../db/products/renames.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -110,9 +106,8 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     caller: { organizationId: org.id, name: "command" },
   });
   await operations.write(deleteOldest);
-  await hasWork(database);
+  await hasRenames(database);
   await spreadRenames(database);
-  await fillSearch(database, () => {});
   const { key, statement } = newKey({
     organizationId: org.id,
     name: "Test",

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { splitStatements } from "../../db/split_statements.ts";
+import { statementsOf } from "../../db/sql_files.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { recount } from "../../db/commands/recount.ts";
 import { recorded } from "./recording.ts";
@@ -110,7 +110,7 @@ Deno.test("The rules of a distributable database", async ({ step: it }) => {
       const text = WRONG_MIGRATIONS[rule];
 
       assert(text, "This rule has a counter-example");
-      const added = splitStatements(text)
+      const added = statementsOf(text)
         .map((statement) => ({ file: "9999_wrong.sql", statement }));
       const broken = brokenIn([...migrations, ...added], known);
       assertEquals(broken.map(({ rule }) => rule), [rule]);

@@ -1,4 +1,4 @@
-import { splitStatements } from "../../db/split_statements.ts";
+import { statementsOf } from "../../db/sql_files.ts";
 import { bare, inside, items } from "./text.ts";
 
 const SQL = new URL("../../sql/", import.meta.url);
@@ -24,7 +24,7 @@ export async function readMigrations(): Promise<Definition[]> {
   const folder = new URL("migrations/", SQL);
   const files = Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
   const read = async (file: string) =>
-    splitStatements(await Deno.readTextFile(new URL(file, folder)))
+    statementsOf(await Deno.readTextFile(new URL(file, folder)))
       .map((statement) => ({ file, statement }));
   return (await Promise.all(files.map(read))).flat();
 }

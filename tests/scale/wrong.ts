@@ -44,11 +44,11 @@ export const WRONG_MIGRATIONS: Record<string, string> = {
   "has product_id on every row below a product":
     "alter table seasons add constraint seasons_product foreign key (organization_id, id) references products (organization_id, id)",
   "is an organization's table, or one that sql/citus.sql lists":
-    "create table loose (id uuid not null); do $$ begin perform create_distributed_table('loose', 'id'); end $$",
+    "create table loose (id uuid not null);\n\ndo $$ begin perform create_distributed_table('loose', 'id'); end $$",
   "distributes a new table in the file that makes it":
     "create table editions (organization_id uuid not null, id uuid not null)",
   "adds the keys of a new table after it is distributed":
-    "create table editions (organization_id uuid not null, constraint editions_key foreign key (organization_id) references organizations (id)); do $$ begin perform create_distributed_table('editions', 'organization_id'); end $$",
+    "create table editions (organization_id uuid not null, constraint editions_key foreign key (organization_id) references organizations (id));\n\ndo $$ begin perform create_distributed_table('editions', 'organization_id'); end $$",
   "leaves functions and triggers to sql/functions.sql":
     "do $$ begin create trigger seasons_touch before update on seasons for each row execute function touch(); end $$",
   "has no identity columns":

@@ -196,7 +196,7 @@ Deno.test("deno task", async ({ step: it }) => {
   });
 
   await it("migrate and seed report their work, and can be repeated", async () => {
-    assertEquals(await run("migrate"), "No migration is pending");
+    assertEquals(await run("migrate"), "The database is up to date");
     assertEquals(await run("seed"), "The code lists are filled");
   });
 
@@ -210,6 +210,10 @@ Deno.test("deno task", async ({ step: it }) => {
         `insert into organizations (name) values ('${ours}'); commit;`,
       "copied.sql": `copy organizations (name) from stdin;\n${ours}\n\\.\n`,
       "shown.sql": "copy organizations to stdout;",
+      "rolled_back.sql":
+        `insert into organizations (name) values ('${ours}'); rollback;`,
+      "misspelt.sql":
+        `insert into organizations (name) values ('${ours}');\ninsert into organizations (nam) values (null);`,
       "failing.sql": "insert into organizations (name) values (null);",
     };
     for (const [name, text] of Object.entries(files)) {
@@ -222,11 +226,16 @@ Deno.test("deno task", async ({ step: it }) => {
 
     for (
       const [name, problem] of Object.entries({
-        "ended.sql": '"commit": the files run in one transaction',
-        "copied.sql": '"copy organizations (name) from stdin": only psql',
-        "shown.sql": '"copy organizations to stdout": only psql',
+        "ended.sql":
+          "ended.sql: EXECUTE of transaction commands is not implemented: files run in one transaction, without COMMIT",
+        "rolled_back.sql": "rolled_back.sql: EXECUTE of transaction commands",
+        "copied.sql":
+          'copied.sql:2: syntax error at or near "Seeded": files run in one transaction, without COMMIT, ROLLBACK, SAVEPOINT, COPY from',
+        "shown.sql":
+          "shown.sql: cannot COPY to/from client in PL/pgSQL: files run",
+        "misspelt.sql": 'misspelt.sql:2: column "nam" of relation',
         "failing.sql":
-          'failing.sql: "insert into organizations (name) values (null)": null value',
+          'failing.sql: null value in column "name" of relation "organizations" violates not-null constraint: Failing row contains',
       })
     ) {
       const { message } = await assertRejects(
@@ -234,6 +243,7 @@ Deno.test("deno task", async ({ step: it }) => {
         Error,
       );
       assertStringIncludes(message, problem);
+      assertEquals(message.includes("\n"), false, message);
       assertEquals(await count(), 0);
     }
     assertEquals(

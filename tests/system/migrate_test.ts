@@ -1,19 +1,25 @@
-import { assertEquals, assertRejects } from "@std/assert";
-import { checkMigrated, install, migrate } from "../../db/migrate.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { miscounted } from "../../db/commands/recount.ts";
+import {
+  checkMigrated,
+  install,
+  installDemo,
+  migrate,
+  pendingMigrations,
+} from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { ROOT } from "../support/app/process.ts";
-import { copyOfSql, MIGRATIONS } from "../support/sql/releases.ts";
+import { copyOfSql, MIGRATIONS } from "../support/sql/folder.ts";
 import { script } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
-  const [first, second, third] = MIGRATIONS as [string, string, string];
-  const last = MIGRATIONS.at(-1)!;
-  const number = String(MIGRATIONS.length + 1).padStart(4, "0");
-  const next = `migrations/${number}_shelves.sql`;
+  const [first] = MIGRATIONS as [string];
+  const number = (i: number) => String(i).padStart(4, "0");
+  const next = `migrations/${number(MIGRATIONS.length + 1)}_shelves.sql`;
 
   await it("applies every file once, in order, and then the functions", async () => {
     assertEquals((await migrate(database)).applied, [
@@ -25,11 +31,13 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
 
   await it("refuses a gap in the numbers", async () => {
     await using folder = await copyOfSql();
-    await Deno.remove(new URL(`migrations/${second}`, folder.url));
+    const missing = number(MIGRATIONS.length + 1);
+    const after = `${number(MIGRATIONS.length + 2)}_shelves.sql`;
+    await Deno.writeTextFile(new URL(`migrations/${after}`, folder.url), "");
 
     await assertRefuses(
       folder.url,
-      `expected "0002_….sql", found "${third}"`,
+      `expected "${missing}_….sql", found "${after}"`,
     );
   });
 
@@ -47,11 +55,35 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
     );
   });
 
-  await it("refuses a database with an unknown migration", async () => {
-    await using folder = await copyOfSql();
-    await Deno.remove(new URL(`migrations/${last}`, folder.url));
-
-    await assertRefuses(folder.url, `the database has "${last}"`);
+  await it("refuses a database of a version before 1.0, and of a later release", async () => {
+    await using fresh = await openFreshDatabase();
+    const { operations: database } = fresh;
+    await migrate(database);
+    const rename = (name: string, to: string) =>
+      script(
+        database,
+        (sql) =>
+          sql`update schema_migrations set name = ${to} where name = ${name}`,
+      );
+    await rename(first, "0001_tenancy.sql");
+    for (const check of [migrate, pendingMigrations]) {
+      await assertRejects(
+        () => check(database),
+        Error,
+        'The database is of a version before 1.0 ("0001_tenancy.sql"), which neither this release nor its import reads: name an empty database in DATABASE_URL, or another folder in DATA_DIR',
+      );
+    }
+    await rename("0001_tenancy.sql", first);
+    await script(
+      database,
+      (sql) =>
+        sql`insert into schema_migrations (name, sha256) values ('9999_later.sql', '')`,
+    );
+    await assertRejects(
+      () => migrate(database),
+      Error,
+      'The database is of a later release, which has applied "9999_later.sql"',
+    );
   });
 
   await it("rolls back a failing file", async () => {
@@ -59,7 +91,7 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
     const file = new URL(next, folder.url);
     await Deno.writeTextFile(
       file,
-      "create table shelves (id int);\nselect 1 / 0;",
+      "create table shelves (id int);\n\nselect 1 / 0;\n",
     );
     await assertRefuses(folder.url, "division by zero");
 
@@ -76,20 +108,25 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
     const { operations: database } = fresh;
     const file = new URL("functions.sql", folder.url);
     const text = await Deno.readTextFile(file);
+    const statement = "return greatest(now(), ";
     await migrate(database, folder.url);
     const before = await origin();
-    await Deno.writeTextFile(file, text.replace("return 'P-'", "return 'Q-'"));
+    await Deno.writeTextFile(
+      file,
+      text.replace(statement, "return greatest('infinity', "),
+    );
 
     assertEquals((await migrate(database, folder.url)).applied, [
       "functions.sql",
     ]);
     assertEquals((await migrate(database, folder.url)).applied, []);
 
-    const [{ code }] = await script(
+    const [{ version }] = await script(
       database,
-      (sql) => sql<[{ code: string }]>`select new_product_code() as code`,
+      (sql) =>
+        sql<[{ version: string }]>`select next_version(now())::text as version`,
     );
-    assertEquals(code.slice(0, 2), "Q-");
+    assertEquals(version, "infinity");
     assertEquals(await origin(), before);
 
     /** The origin of change versions, and what they add to a transaction id. */
@@ -102,29 +139,6 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
           `),
       ];
     }
-  });
-
-  await it("gives a new table of product rows its triggers", async () => {
-    await using fresh = await openFreshDatabase();
-    await using folder = await copyOfSql();
-    const { operations: database } = fresh;
-    await migrate(database, folder.url);
-    await Deno.writeTextFile(
-      new URL(next, folder.url),
-      "create table reviews (organization_id uuid, product_id uuid, stars int);",
-    );
-
-    await migrate(database, folder.url);
-
-    const triggers = await script(
-      database,
-      (sql) =>
-        sql`select tgname as name from pg_trigger where tgrelid = 'reviews'::regclass order by tgname`,
-    );
-    assertEquals(
-      triggers.map(({ name }) => name),
-      ["deleted", "inserted", "truncated", "updated"],
-    );
   });
 
   await it("is asked for until the functions exist", async () => {
@@ -147,6 +161,73 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
   async function assertRefuses(folder: URL, message: string): Promise<void> {
     await assertRejects(() => migrate(database, folder), Error, message);
   }
+});
+
+Deno.test({
+  ...TIMED,
+  name: "The next release migrates a database with products",
+  async fn() {
+    await using fresh = await openFreshDatabase();
+    const { operations: database } = fresh;
+    await install(database);
+    await installDemo(database);
+    const products = () =>
+      script(
+        database,
+        (sql) =>
+          sql`select p.id, p.title, p.updated_at::text from products p order by p.id`,
+      );
+    const before = await products();
+    await using folder = await copyOfSql();
+    const name = `${
+      String(MIGRATIONS.length + 1).padStart(4, "0")
+    }_reviews.sql`;
+    await Deno.writeTextFile(
+      new URL(`migrations/${name}`, folder.url),
+      `-- A table of product rows, and a column that all products get.
+alter table products add column shelf text not null default 'A';
+
+create table reviews (
+  organization_id uuid not null,
+  product_id uuid not null,
+  stars int not null,
+
+  constraint reviews_pkey primary key (organization_id, product_id),
+  constraint reviews_product
+    foreign key (organization_id, product_id) references products (organization_id, id) on delete cascade
+);
+
+-- A function whose empty lines end no statement.
+do $$
+begin
+  insert into reviews (organization_id, product_id, stars)
+  select organization_id, id, 5 from products;
+
+  update reviews set stars = 4;
+end $$;
+`,
+    );
+
+    const { wasEmpty, applied } = await migrate(database, folder.url);
+
+    assertEquals({ wasEmpty, applied }, {
+      wasEmpty: false,
+      applied: [name, "functions.sql"],
+    });
+    assert(before.length > 0);
+    assertEquals([...await products()], [...before]);
+    assertEquals([...await database.scan(miscounted)], []);
+    // Triggers see what SQL does to a new table of rows.
+    await script(database, (sql) => sql`update reviews set stars = 3`);
+    const after = await products();
+    assertEquals(
+      after.map((
+        { id, updated_at },
+        i,
+      ) => [id, updated_at > before[i]!.updated_at]),
+      before.map(({ id }) => [id, true]),
+    );
+  },
 });
 
 Deno.test({

@@ -1,47 +1,88 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { ParseQueue } from "../../middleware/parse_queue.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 const caller = (name: string) => ({ organizationId: name, name });
 
-/** Works longer than a turn may take. */
-function work(): void {
-  const end = performance.now() + 11;
+const NAMES = ["a", "b", "c", "d"];
+
+/** Works for this time. */
+function work(ms: number): void {
+  const end = performance.now() + ms;
   while (performance.now() < end);
 }
 
-Deno.test("Work in turns", TIMED, async ({ step: it }) => {
-  await it("lets in what waits for no turn, between any two", async () => {
+/** The number of times that timers run meanwhile, of whatever waits for no parser. */
+async function othersDuring(running: Promise<unknown>): Promise<number> {
+  let others = 0;
+  const timer = setInterval(() => others++, 0);
+  await running;
+  clearInterval(timer);
+  return others;
+}
+
+Deno.test("The parser", TIMED, async ({ step: it }) => {
+  await it("lets others run between the parts of long work", async () => {
     const queue = new ParseQueue();
-    let others = 0;
-    const timer = setInterval(() => others++, 0);
-    let turns = 0;
 
-    await Promise.all(["a", "b", "c", "d"].map(async (name) => {
-      using own = queue.turns(caller(name));
+    const others = await othersDuring(Promise.all(NAMES.map(async (name) => {
+      const pace = queue.pacer(caller(name));
       for (let i = 0; i < 3; i++) {
-        work();
-        await own.next();
-        turns++;
+        work(11);
+        await pace();
       }
-    }));
+    })));
 
-    clearInterval(timer);
-    // A timer of a busy machine may miss a rest. Without rests, there are 3 in 12 turns.
-    assert(others > turns / 2, `${others} in ${turns} turns`);
+    // A timer of a busy machine may be late. Without pauses, it runs 3 times at most.
+    assert(others > 6, `${others} of 12`);
   });
 
-  await it("shares a turn among the parts of the work", async () => {
+  await it("lets others run as long as one long work took", async () => {
     const queue = new ParseQueue();
-    using own = queue.turns(caller("a"));
-    work();
+    const deadline = performance.now() + 60_000;
+    const started = performance.now();
 
-    let isShared = false;
-    const first = own.next();
-    own.next().then(() => isShared = true);
-    await first;
-    await Promise.resolve();
+    await Promise.all(
+      NAMES.map((name) =>
+        queue.run({ caller: caller(name), deadline }, () => work(50))
+      ),
+    );
 
-    assert(isShared);
+    // Four times 50 ms, and three pauses.
+    const ms = performance.now() - started;
+    assert(ms > 345, `${ms} ms`);
+  });
+
+  await it("runs much short work one after the other, with pauses", async () => {
+    const queue = new ParseQueue();
+    const deadline = performance.now() + 60_000;
+    const done: number[] = [];
+
+    const others = await othersDuring(Promise.all(
+      Array.from(
+        { length: 120 },
+        (_, i) =>
+          queue.run({ caller: caller(NAMES[0]!), deadline }, () => {
+            work(1);
+            done.push(i);
+          }),
+      ),
+    ));
+
+    assertEquals(done, done.toSorted((one, other) => one - other));
+    assert(others > 5, `${others} pauses of 11`);
+  });
+
+  await it("throws the error of the work, and goes on", async () => {
+    const queue = new ParseQueue();
+    const request = { caller: caller("a"), deadline: performance.now() + 1e5 };
+    const error = new TypeError("On purpose");
+
+    const thrown = await queue.run(request, () => {
+      throw error;
+    }).catch((error) => error);
+
+    assertEquals(thrown, error);
+    assertEquals(await queue.run(request, () => 1), 1);
   });
 });

@@ -38,7 +38,6 @@ const NOT_CARRIED = [
   "product_search",
   "product_terms",
   "renames",
-  "search_backlog",
   "webhook_deliveries",
   "webhooks",
 ];

@@ -2,7 +2,7 @@ import type { ExampleRequest } from "./request.ts";
 
 /** A cursor of another database. */
 const FOREIGN_CURSOR = btoa(
-  "01980000-0000-4000-8000-000000000000 1 01980000-0000-4000-8000-000000000000 1 1767258000000",
+  "01980000-0000-4000-8000-000000000000 1 01980000-0000-4000-8000-000000000000 1 1767258000000 01980000-0000-4000-8000-000000000000 1",
 ).replaceAll("=", "");
 
 /** Reads the whole feed, before other examples write products. */

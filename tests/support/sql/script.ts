@@ -7,7 +7,6 @@ import {
 } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
-import { splitStatements } from "../../../db/split_statements.ts";
 
 type Rows<T> = T & { readonly count: number };
 
@@ -81,10 +80,7 @@ export function tagOf(send: Send): Sql {
   return Object.assign(tag, {
     json,
     unsafe: (text: string) =>
-      lazy(raw(text), async () => {
-        const results = await send(...splitStatements(text).map(raw));
-        return results.at(-1)!;
-      }),
+      lazy(raw(text), async () => (await send(raw(text)))[0]),
   }) as unknown as Sql;
 }
 

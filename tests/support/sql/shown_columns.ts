@@ -100,7 +100,6 @@ export const UNSHOWN = [
   "publishing_program_products",
   "publishing_programs",
   "renames",
-  "search_backlog",
   "schema_migrations",
   "webhook_deliveries",
   "webhooks",

@@ -1,62 +1,30 @@
 import { assertEquals } from "@std/assert";
-import { fillSearch, keepUp, spreadRenames } from "../../db/products/chunks.ts";
+import { keepSpreading, spreadRenames } from "../../db/products/renames.ts";
 import type { Database } from "../../db/database.ts";
-import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { openApp } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
 
-Deno.test("Work in chunks", async ({ step: it }) => {
+Deno.test("Spreading renames", async ({ step: it }) => {
   await using app = await openApp();
 
   /** The database, whose chunks have these numbers of products, and then none. */
   function withChunks(...chunks: (() => Promise<number>)[]): Database {
     return withOperations(app.database, (queries) => ({
       ...queries,
-      lookUp: () => Promise.resolve([{ has_work: chunks.length > 0 }] as never),
+      lookUp: () => Promise.resolve([{ is_there: chunks.length > 0 }] as never),
       write: async () =>
         [[{ products: await chunks.shift()?.() ?? null }]] as never,
     }));
   }
 
-  await it("reports its products every ten seconds, and at the end", async () => {
-    const reports: number[] = [];
-    const clocks = new DisposableStack();
-    const later = (ms: number, products: number) => () => {
-      clocks.use(clockAhead(ms));
-      return Promise.resolve(products);
-    };
-
-    await fillSearch(
-      withChunks(
-        later(9_000, 10),
-        later(1_100, 20),
-        later(9_000, 40),
-        later(0, 80),
-      ),
-      (products) => reports.push(products),
-    );
-    clocks.dispose();
-
-    assertEquals(reports, [30, 150]);
-  });
-
-  await it("reports nothing where there is none", async () => {
-    const reports: number[] = [];
-
-    await fillSearch(withChunks(), (products) => reports.push(products));
-
-    assertEquals(reports, []);
-  });
-
   await it("is done at once and at each interval, one call at a time, and after an error", async () => {
     const begun: string[] = [];
-    const reports: number[] = [];
     const errors: unknown[] = [];
     const slow = Promise.withResolvers<number>();
     using interval = caughtInterval();
 
-    const stop = keepUp(
+    const stop = keepSpreading(
       withChunks(
         () => Promise.reject(new Error("The disk is full")),
         () => {
@@ -68,30 +36,25 @@ Deno.test("Work in chunks", async ({ step: it }) => {
           return Promise.resolve(1);
         },
       ),
-      {
-        report: (products) => reports.push(products),
-        onError: (error) => errors.push((error as Error).message),
-      },
+      (error) => errors.push((error as Error).message),
     );
     await eventually(["The disk is full"], () => errors);
     interval.tick();
     interval.tick();
     await eventually(["slow"], () => begun);
     slow.resolve(2);
-    await eventually([3], () => reports);
+    await eventually(["slow", "another"], () => begun);
     stop();
 
-    assertEquals(begun, ["slow", "another"]);
     assertEquals(interval.isOver, true);
   });
 
   await it("asks one question while there is nothing to do", async () => {
-    await fillSearch(app.database, () => {});
     await spreadRenames(app.database);
     const asked: string[] = [];
     using interval = caughtInterval();
 
-    const stop = keepUp(
+    const stop = keepSpreading(
       withOperations(app.database, (queries) => ({
         ...queries,
         lookUp(statement) {
@@ -103,7 +66,7 @@ Deno.test("Work in chunks", async ({ step: it }) => {
           return queries.write(...statements);
         },
       })),
-      { report: () => {}, onError: (error) => asked.push(String(error)) },
+      (error) => asked.push(String(error)),
     );
     await eventually(["look-up"], () => asked);
     await eventually(["look-up", "look-up"], () => {

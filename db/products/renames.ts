@@ -1,0 +1,62 @@
+import { sql } from "../connections/sql.ts";
+import type { Database } from "../database.ts";
+
+/*
+ * A change of a record is a change of every product that shows it, also for those who
+ * follow the feed. A trigger changes up to 10,000 products with a name. More of them, and
+ * those that show something else of the record, wait in the table `renames`, and follow in
+ * chunks, so that no writer waits for long. A chunk is committed together with its last
+ * product, from which another process goes on if this one ends.
+ */
+
+/** The products of a chunk. Their writers wait for it, for some 50 ms. */
+const PRODUCTS_AT_ONCE = 2_500;
+
+/** The interval at which work is looked for. */
+const INTERVAL_MS = 1_000;
+
+/** The time limit of a chunk. */
+const LIMIT_MS = 60_000;
+
+/** Whether renames wait. One statement, outside a transaction: an idle service runs nothing else. */
+export async function hasRenames(database: Database): Promise<boolean> {
+  const deadline = performance.now() + LIMIT_MS;
+  const [row] = await database.for({ deadline }).lookUp(
+    sql<{ is_there: boolean }>`select exists (select from renames) as is_there`,
+  );
+  return row!.is_there;
+}
+
+/** Spreads the renames that wait now. Other processes may do the same. */
+export async function spreadRenames(database: Database): Promise<void> {
+  for (;;) {
+    const deadline = performance.now() + LIMIT_MS;
+    const [[row]] = await database.for({ deadline }).write(
+      sql<{ products: number | null }>`
+        select spread_rename(${PRODUCTS_AT_ONCE}::int) as products
+      `,
+    );
+    if (row!.products === null) return;
+  }
+}
+
+/** Spreads renames every `INTERVAL_MS`. Returns the function that ends this. */
+export function keepSpreading(
+  database: Database,
+  onError: (error: unknown) => void,
+): () => void {
+  let isWorking = false;
+  async function work(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    try {
+      if (await hasRenames(database)) await spreadRenames(database);
+    } catch (error) {
+      onError(error);
+    }
+    isWorking = false;
+  }
+  work();
+  const timer = setInterval(work, INTERVAL_MS);
+  return () => clearInterval(timer);
+}
