@@ -10,6 +10,7 @@ import {
 import type { CopiedWebhook } from "../db/origin.ts";
 import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
+import { logDisabled } from "../middleware/sender/disabled.ts";
 import { openSender } from "../middleware/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
 import type { Log } from "../middleware/log.ts";
@@ -115,7 +116,7 @@ export async function openService(
 
   function logCopied(disabled: readonly CopiedWebhook[]): void {
     for (const { organization_id, ...webhook } of disabled) {
-      sender.logDisabled(organization_id, {
+      logDisabled(log, organization_id, {
         ...webhook,
         disabled_reason: "copied",
       });

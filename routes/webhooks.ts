@@ -6,7 +6,7 @@ import {
   payload,
   takeMessage,
 } from "../db/webhooks/deliveries.ts";
-import { takeTurn } from "../db/webhooks/turn.ts";
+import { claimMessages } from "../db/webhooks/claim.ts";
 import { REST_AFTER } from "../db/webhooks/webhook.ts";
 import {
   createWebhook,
@@ -21,6 +21,7 @@ import {
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
+import { logDisabled } from "../middleware/sender/disabled.ts";
 import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
 import type {
@@ -71,14 +72,14 @@ export async function get(
 export async function update(
   context: Admitted<unknown, WebhookChange>,
 ): Promise<HandlerResponse> {
-  const { services: { sender }, caller, database, params, body } = context;
+  const { services: { sender, log }, caller, database, params, body } = context;
   const { webhook, isDisabled } = await updateWebhook(
     database,
     params.id,
     body,
     (url) => checkTarget(context, url),
   );
-  if (isDisabled) sender.logDisabled(caller.organizationId, webhook);
+  if (isDisabled) logDisabled(log, caller.organizationId, webhook);
   sender.notice();
   return ok(JSON.stringify(webhook));
 }
@@ -101,7 +102,7 @@ export async function rotate(
 /** `POST /webhooks/{id}/test`: sends a message that counts for nothing, except that its success ends a rest. */
 export async function test(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender }, caller, database, params: { id } } = context;
-  using _ = sender.reserve(caller.organizationId);
+  using _ = sender.inFlight.reserve(caller.organizationId);
   const { webhook } = await readWebhook(database, id);
   const type = "webhook.test";
   const message = {
@@ -133,23 +134,23 @@ export async function test(context: Admitted): Promise<HandlerResponse> {
 
 /** `POST /webhooks/{id}/deliveries/{delivery_id}/retry`: no other attempt follows unless the message waits. */
 export async function retry(context: Admitted): Promise<HandlerResponse> {
-  const { services: { sender }, caller, database, params } = context;
+  const { services: { sender, log }, caller, database, params } = context;
   const { id, delivery_id: deliveryId } = params;
   const { config } = sender;
-  using _ = sender.reserve(caller.organizationId);
+  using _ = sender.inFlight.reserve(caller.organizationId);
   const taken = await takeMessage(database, id, deliveryId, config);
   const made = await sender.attempt(
     caller.organizationId,
     taken.webhook,
     taken.message,
   );
-  const { webhook, isDisabled, deliveries: [delivery] } = await takeTurn(
+  const { webhook, isDisabled, deliveries: [delivery] } = await claimMessages(
     queriesAfter(context),
     id,
     { attempts: [made], room: 0 },
     config,
   );
-  if (isDisabled) sender.logDisabled(caller.organizationId, webhook);
+  if (isDisabled) logDisabled(log, caller.organizationId, webhook);
   sender.notice();
   // The webhook was set to another place meanwhile.
   if (!delivery) throw deliveryNotFound(deliveryId);

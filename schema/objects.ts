@@ -237,3 +237,29 @@ export function remembered<D extends object, T>(make: (described: D) => T) {
     return made.get(described)!;
   };
 }
+
+/** The objects of an array, or none of another value. */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Whether two projected values are equal, whatever the order of the fields of their objects. */
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length &&
+      a.every((each, i) => isEqual(each, b[i]));
+  }
+  if (JSON.isRawJSON(a)) return JSON.isRawJSON(b) && a.rawJSON === b.rawJSON;
+  if (!isObject(a) || !isObject(b)) return false;
+  for (const key in a) if (!isEqual(a[key], b[key])) return false;
+  for (const key in b) {
+    if (a[key] === undefined && b[key] !== undefined) return false;
+  }
+  return true;
+}
+
+/** A text by which projected values are found. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}

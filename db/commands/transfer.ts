@@ -6,12 +6,6 @@ import {
   TAGS,
   type Tags,
 } from "../../schema/onix/rules/releases.ts";
-import {
-  EDITS,
-  type Edits,
-  STALE,
-  type Stale,
-} from "../../schema/onix/mapping/options.ts";
 import type { Outcome, Report } from "../../schema/onix/report/report.ts";
 import type { Queries } from "../database.ts";
 import { exportMessage } from "../onix/export.ts";
@@ -33,6 +27,12 @@ import {
 } from "./arguments.ts";
 import { openProgressBar } from "./output.ts";
 import { type ImportFile, openSource } from "./source.ts";
+import {
+  EDITS,
+  type Edits,
+  STALE,
+  type Stale,
+} from "../../schema/onix/mapping/options.ts";
 
 /**
  * `deno task export` and `deno task import`: an organization as an NDJSON file, or its

@@ -1,5 +1,4 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { type Book, objectsIn } from "../../schema/onix/mapping/codec.ts";
 import { elementOfName } from "../../schema/onix/mapping/collections.ts";
 import {
   type ContributorRow,
@@ -7,16 +6,18 @@ import {
 } from "../../schema/onix/mapping/contributors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import {
+  type Book,
   COLLATERAL_TYPES,
   containerOf,
   MAPPING,
   type RecordValues,
 } from "../../schema/onix/mapping/mapping.ts";
 import type { Reading } from "../../schema/onix/mapping/outgoing.ts";
-import type { Message } from "../../schema/onix/report/report.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { FIELDS } from "../../schema/product.ts";
 import type { LinkRow, Links, Warn } from "./links.ts";
+import { objectsIn } from "../../schema/objects.ts";
+import type { Message } from "../../schema/onix/xml/paths.ts";
 
 /* What a record writes to its product. */
 

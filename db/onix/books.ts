@@ -1,4 +1,3 @@
-import type { Book } from "../../schema/onix/mapping/codec.ts";
 import {
   type Differences,
   type Received,
@@ -23,6 +22,7 @@ import {
 } from "../products/documents.ts";
 import { jsonArray } from "../json_array.ts";
 import { selectRecord } from "../products/json.ts";
+import type { Book } from "../../schema/onix/mapping/mapping.ts";
 
 /*
  * What the record of a product is written from: the product, its contributors, and the

@@ -1,5 +1,4 @@
 import type { ApiError } from "../../schema/errors.ts";
-import type { Book } from "../../schema/onix/mapping/codec.ts";
 import { idsIn } from "../../schema/onix/mapping/ids.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
@@ -8,7 +7,6 @@ import {
   type Merged,
   mergeEdits,
 } from "../../schema/onix/mapping/merge.ts";
-import type { Edits } from "../../schema/onix/mapping/options.ts";
 import {
   type Reading,
   readStored as readRecord,
@@ -16,7 +14,7 @@ import {
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
 import { saysSame } from "../../schema/onix/xml/element.ts";
-import type { Message, Outcome } from "../../schema/onix/report/report.ts";
+import type { Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -55,6 +53,9 @@ import {
   type StoredRecord,
   storeRecords,
 } from "./records.ts";
+import type { Book } from "../../schema/onix/mapping/mapping.ts";
+import type { Message } from "../../schema/onix/xml/paths.ts";
+import type { Edits } from "../../schema/onix/mapping/options.ts";
 
 /* Writes a group of records in one transaction, and stores them beside the products. */
 

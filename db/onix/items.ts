@@ -5,12 +5,12 @@ import {
   readRecord,
   type Rejected,
 } from "../../schema/onix/mapping/incoming.ts";
-import { type Sent, sentOf } from "../../schema/onix/mapping/sent.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
+import { type Sent, sentOf } from "../../schema/onix/xml/sent.ts";
 
 /** A record of a message that can be written. */
 export interface Item {

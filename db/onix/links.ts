@@ -1,8 +1,9 @@
 import type { Column, Field } from "../../schema/fields.ts";
-import { objectsIn } from "../../schema/onix/mapping/codec.ts";
 import type { RecordValues } from "../../schema/onix/mapping/mapping.ts";
-import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
-import { nameWords } from "../../schema/onix/mapping/names.ts";
+import {
+  type ContributorRow,
+  nameWords,
+} from "../../schema/onix/mapping/contributors.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
   isOneOfTexts,
@@ -18,6 +19,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import { lockKeys, type ProductKey } from "../products/keys.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
+import { objectsIn } from "../../schema/objects.ts";
 
 /*
  * The records of the organization that ONIX records name: publishers, imprints,

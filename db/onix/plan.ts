@@ -1,4 +1,4 @@
-import type { Message, Outcome } from "../../schema/onix/report/report.ts";
+import type { Outcome } from "../../schema/onix/report/report.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
   type Found,
@@ -7,8 +7,9 @@ import {
   type Matches,
   referencesOf,
 } from "./find.ts";
-import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
 import { type Item, outcomeOf } from "./items.ts";
+import type { Message } from "../../schema/onix/xml/paths.ts";
+import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
 
 /* What a transaction does with records: which products it creates, changes and deletes. */
 

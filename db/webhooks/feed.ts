@@ -16,7 +16,7 @@ import { type LockedWebhook, msOf, type Webhook } from "./webhook.ts";
 
 const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** The entries that are read at once for a webhook that wants few of them. */
+/** The entries that are read at once for a webhook that wants some of them. */
 const PAGE = 100;
 
 /** The least time between two messages `feed.advanced`. */
@@ -57,6 +57,12 @@ export interface Followed {
   messages: NewMessage[];
   /** Its cursor once they are stored. */
   cursor: Cursor;
+  /** Whether the feed goes on, though there was room for more messages. */
+  hasMore: boolean;
+}
+
+function followed(cursor: Cursor, ...messages: NewMessage[]): Followed {
+  return { messages, cursor, hasMore: false };
 }
 
 /** Finds at most `room` new messages to a webhook, after its cursor. `now` is the time of the database. */
@@ -66,7 +72,10 @@ export async function follow(
   room: number,
 ): Promise<Followed> {
   const { events, cursor } = webhook;
-  if (room <= 0) return { messages: [], cursor };
+  if (room <= 0) return followed(cursor);
+  if (events.every((event) => event === "webhook.disabled")) {
+    return followed(await cursorAt(reads, "now"));
+  }
   try {
     return events.includes("feed.advanced")
       ? await advance(reads, webhook, now)
@@ -80,20 +89,14 @@ export async function follow(
 /** Tells the receiver that it gets every product again. */
 async function restart(
   reads: LookUps,
-  { id, events, cursor }: Webhook,
+  { id, cursor }: Webhook,
 ): Promise<Followed> {
-  const follows = events.some((event) => event !== "webhook.disabled");
-  const next = await cursorAt(reads, follows ? "start" : "now");
-  if (!follows) return { messages: [], cursor: next };
-  return {
-    messages: [{
-      id: messageId(id, "restart", cursor.version, cursor.id, cursor.issuedAt),
-      type: "feed.restarted",
-      body: payload("feed.restarted", {}),
-      next_cursor: next,
-    }],
-    cursor,
-  };
+  return followed(cursor, {
+    id: messageId(id, "restart", cursor.version, cursor.id, cursor.issuedAt),
+    type: "feed.restarted",
+    body: payload("feed.restarted", {}),
+    next_cursor: await cursorAt(reads, "start"),
+  });
 }
 
 /** One message for all that is new. */
@@ -103,7 +106,7 @@ async function advance(
   now: number,
 ): Promise<Followed> {
   if (now - msOf(last_success_at) < BURST_MS) {
-    return { messages: [], cursor: from };
+    return followed(from);
   }
   const newest = await cursorAt(reads, "now");
   const safe = String(BigInt(newest.version) + 1n);
@@ -114,16 +117,13 @@ async function advance(
     `);
     return { ...row!, version: null, id: null, more: false };
   });
-  if (changes === 0) return { messages: [], cursor };
-  return {
-    messages: [{
-      id: messageId(id, newest.version, newest.id),
-      type: "feed.advanced",
-      body: payload("feed.advanced", { after: cursorText(from), changes }),
-      next_cursor: newest,
-    }],
-    cursor: from,
-  };
+  if (changes === 0) return followed(cursor);
+  return followed(from, {
+    id: messageId(id, newest.version, newest.id),
+    type: "feed.advanced",
+    body: payload("feed.advanced", { after: cursorText(from), changes }),
+    next_cursor: newest,
+  });
 }
 
 /** An entry of the feed. */
@@ -143,7 +143,9 @@ async function readMessages(
   { id: webhookId, cursor: from, events }: Webhook,
   limit: number,
 ): Promise<Followed> {
-  const size = events.includes("product.changed") ? limit : PAGE;
+  const wantsAll = events.includes("product.changed") &&
+    events.includes("product.deleted");
+  const size = wantsAll ? limit : Math.max(limit, PAGE);
   return await readChanges(reads, from, async (range) => {
     const entries = await reads.lookUp(nextEntries(range, size));
     const page = entries.slice(0, size);
@@ -162,6 +164,7 @@ async function readMessages(
       version: last?.version ?? null,
       id: last?.id ?? null,
       more: last !== entries.at(-1),
+      hasMore: wanted.length < limit && entries.length > size,
     };
   });
 }

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import { parseDate } from "../../schema/onix/rules/dates.ts";
-import { objectsIn } from "../../schema/onix/mapping/codec.ts";
 import { element } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
 import { leastWith } from "./records.ts";
@@ -12,6 +11,7 @@ import {
   recordsOf,
   writeRecord,
 } from "./support.ts";
+import { objectsIn } from "../../schema/objects.ts";
 
 /*
  * A record is read as it is written: dates in the formats of List 55, numbers, codes, and

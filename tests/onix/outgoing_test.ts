@@ -1,5 +1,4 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { Book } from "../../schema/onix/mapping/codec.ts";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import {
   type Release,
@@ -27,6 +26,7 @@ import {
   writeRecord,
   written,
 } from "./support.ts";
+import type { Book } from "../../schema/onix/mapping/mapping.ts";
 
 /** Asserts that a message with the record is valid, and returns it. */
 async function assertValid(

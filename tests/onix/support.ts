@@ -1,6 +1,7 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
 import {
+  type Book,
   COLLATERAL_TYPES,
   containerOf,
   MAPPED,
@@ -12,7 +13,6 @@ import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
 import type { Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
-import type { Book } from "../../schema/onix/mapping/codec.ts";
 import type { Received } from "../../schema/onix/mapping/outgoing.ts";
 import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { signaturesOf } from "../support/app/receiver.ts";
+import { openReceiver, signaturesOf } from "../support/app/receiver.ts";
 import { embeddedTest, webhookTest } from "./scene.ts";
 
 webhookTest("A message", async (scene, { step: it }) => {
@@ -120,6 +120,42 @@ webhookTest("A message", async (scene, { step: it }) => {
     assertEquals(deleted.sort(), ids.sort());
   });
 });
+
+webhookTest(
+  "A message follows many of a type that is not sent",
+  async (scene) => {
+    const { ask, receiver } = scene;
+    await scene.webhook({ events: ["product.changed"] });
+    await using other = openReceiver();
+    await scene.webhook({ events: ["product.deleted"], url: other.url });
+    const batch = (operations: object[]) =>
+      ask("POST", "/products/batch", { operations });
+    const created = Array.from({ length: 100 }, (_, i) => (
+      { method: "create", body: { title: `Book ${i}` } }
+    ));
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const { body: { data } } = await batch(created);
+      ids.push(...data.map(({ data }: { data: { id: string } }) => data.id));
+    }
+    await scene.arrived(400);
+    for (let i = 0; i < 400; i += 100) {
+      await batch(
+        ids.slice(i, i + 100).map((id) => ({ method: "delete", id })),
+      );
+    }
+    await scene.product("After them");
+    const start = performance.now();
+
+    await scene.arrived(401);
+
+    const ms = performance.now() - start;
+    assertEquals(receiver.received.at(-1)!.message.data.title, "After them");
+    // At eight entries a second, they would take 50 seconds.
+    assert(ms < 10_000, `${ms} ms`);
+    await other.arrived(400);
+  },
+);
 
 webhookTest("The secrets of a webhook", async (scene, { step: it }) => {
   const { ask, receiver } = scene;

@@ -5,17 +5,29 @@ import {
   type Element,
   element,
   isMarkedUp,
+  replaceChildren,
+  setChild,
   valueOf,
 } from "../xml/element.ts";
+import { isbnOf } from "../xml/mend.ts";
+import { elementOf } from "../../fields.ts";
+import { SCALARS } from "../../product.ts";
+import { bareIsbn } from "../../values.ts";
 import { codecAt } from "./path.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
-import { type Codec, replaceChildren, scalar, textOf } from "./codec.ts";
+import { type Codec, scalar, textOf } from "./record_reader.ts";
+import { subtitle, title } from "./titles.ts";
 
 /*
- * The fields of entries that no path describes, by composite and field, each with its reason.
+ * The fields that no path describes, by composite and field, each with its reason.
  */
 
 export const CODECS: Readonly<Record<string, Codec>> = {
+  "Product/isbn13": isbn("isbn13"),
+  "Product/isbn10": isbn("isbn10"),
+  "Product/title": title,
+  "Product/subtitle": subtitle,
+  "Product/publication_date": publicationDay(),
   "Price/price_amount": priceAmount(),
   "Price/valid_from": periodEnd("14", "from"),
   "Price/valid_to": periodEnd("15", "to"),
@@ -26,6 +38,26 @@ export const CODECS: Readonly<Record<string, Codec>> = {
   "Extent/extent_unit": partOfExtent("ExtentUnit"),
   "TextContent/text": textCodec(),
 };
+
+/** A date with a day: another one announces the publication. */
+function publicationDay(): Codec {
+  const field = SCALARS.publication_date;
+  const codec = codecAt(elementOf("publication_date", field)!);
+  return {
+    ...codec,
+    read(parent, reader) {
+      const date = codec.read(parent, reader);
+      if (date === undefined || /^\d{4}-\d\d-\d\d$/.test(String(date))) {
+        return date;
+      }
+      reader.warn(
+        "imprecise_date",
+        "publication_date needs a day: the date is one of publishing_dates",
+        codec.find!(parent)!,
+      );
+    },
+  };
+}
 
 /** A price of 0 is an item that is free of charge (List 57, 01), unless another reason is given. */
 function priceAmount(): Codec {
@@ -154,4 +186,69 @@ function textCodec(): Codec {
       return isMarkedUp(found) ? value.trim() : valueOf(found);
     },
   };
+}
+
+/** The types of identifiers that a new ISBN gets. */
+const ISBN_TYPES = { isbn13: ["03", "15"], isbn10: ["02"] } as const;
+
+/** The ISBN of a product, bare. */
+function isbn(field: "isbn13" | "isbn10"): Codec {
+  const all = (product: Element) =>
+    childrenOf(product, "ProductIdentifier")
+      .filter((each) => isbnOf(each) === field);
+  return {
+    find: (product) =>
+      isbnTypeFirst(all(product)).map((each) => child(each, "IDValue"))
+        .find((found) => valueOf(found) !== undefined),
+    read(product, reader) {
+      const found = isbnTypeFirst(all(product));
+      let isbn: string | undefined;
+      for (const each of found) {
+        const id = child(each, "IDValue");
+        const value = valueOf(id);
+        if (!id || value === undefined) continue;
+        const bare = bareIsbn(value);
+        if (isbn !== undefined && bare !== isbn) {
+          const message =
+            `The record has another ISBN before this one, ${isbn}`;
+          reader.warn("another_isbn", message, id);
+          continue;
+        }
+        if (bare !== value) {
+          reader.warn("reformatted", `The ISBN is stored as ${bare}`, id);
+        }
+        isbn = bare;
+        each.children.forEach((child) => reader.claim(child));
+      }
+      return isbn;
+    },
+    write(product, now, before) {
+      const own = all(product).filter((each) =>
+        bareIsbn(childValue(each, "IDValue") ?? "") === before
+      );
+      if (typeof now !== "string") return replaceChildren(product, own, []);
+      if (own.length > 0) {
+        for (const each of own) setChild(each, "IDValue", now);
+        return;
+      }
+      product.children.push(
+        ...ISBN_TYPES[field].map((type) =>
+          element("ProductIdentifier", [
+            element("ProductIDType", type),
+            element("IDValue", now),
+          ])
+        ),
+      );
+    },
+    project: scalar,
+  };
+}
+
+/** Type 15 says that it is an ISBN, 03 only that it is a GTIN. */
+function isbnTypeFirst(all: Element[]): Element[] {
+  return all.sort((a, b) => Number(isIsbnType(b)) - Number(isIsbnType(a)));
+}
+
+function isIsbnType(identifier: Element): boolean {
+  return childValue(identifier, "ProductIDType") === "15";
 }

@@ -1,13 +1,13 @@
 import { about, column, type Fields, required } from "../../fields.ts";
 import { heading, text } from "../../values.ts";
-import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
 import {
-  type Codec,
+  child,
+  childrenOf,
+  childValue,
+  type Element,
   replaceChildren,
-  scalar,
   setChild,
-  textOf,
-} from "./codec.ts";
+} from "../xml/element.ts";
 import { compositesOf } from "./fields.ts";
 import {
   addTitle,
@@ -18,6 +18,7 @@ import {
   warnOfTitleCodes,
   writeTitle,
 } from "./titles.ts";
+import { type Codec, scalar, textOf } from "./record_reader.ts";
 
 /*
  * Collections by their titles, with the number of the product in them.

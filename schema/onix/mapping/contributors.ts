@@ -5,7 +5,7 @@ import {
   type Fields,
   required,
 } from "../../fields.ts";
-import { MAX_ENTRIES } from "../../objects.ts";
+import { canonical, MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
 import {
   child,
@@ -14,19 +14,12 @@ import {
   type Element,
   element,
   normalized,
+  replaceChildren,
+  setChild,
   valueOf,
 } from "../xml/element.ts";
-import {
-  canonical,
-  type Codec,
-  objectsIn,
-  replaceChildren,
-  scalar,
-  setChild,
-} from "./codec.ts";
-import { nameWords } from "./names.ts";
 import { codecAt, readLeaf } from "./path.ts";
-import type { RecordReader } from "./record_reader.ts";
+import { type Codec, type RecordReader, scalar } from "./record_reader.ts";
 
 /*
  * Contributors. An element has one person or organization, and one or more roles. A
@@ -320,4 +313,10 @@ function renumber(all: Element[], known: Element[]): void {
   const isNew = known.every((each) => !child(each, "SequenceNumber"));
   if (!isNumbered && !isNew) return;
   all.forEach((each, i) => setChild(each, "SequenceNumber", String(i + 1)));
+}
+
+/** The words of a name, in lower case and without marks. */
+export function nameWords(name: string): string[] {
+  const folded = name.normalize("NFD").replace(/\p{Mn}+/gu, "").toLowerCase();
+  return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }

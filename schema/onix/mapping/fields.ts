@@ -7,25 +7,26 @@ import {
   type Rows,
   type Values,
 } from "../../fields.ts";
-import { isObject, MAX_ENTRIES, remembered } from "../../objects.ts";
+import {
+  canonical,
+  isEqual,
+  isObject,
+  MAX_ENTRIES,
+  objectsIn,
+  remembered,
+} from "../../objects.ts";
 import {
   child,
   childrenOf,
   type Element,
   element,
+  replaceChildren,
+  setChild,
   valueOf,
 } from "../xml/element.ts";
 import { dataElement } from "../rules/facts.ts";
-import {
-  canonical,
-  type Codec,
-  isEqual,
-  objectsIn,
-  replaceChildren,
-  setChild,
-} from "./codec.ts";
-import { codecAt, isCode, readLeaf } from "./path.ts";
-import type { RecordReader } from "./record_reader.ts";
+import { codecAt, readLeaf } from "./path.ts";
+import type { Codec, RecordReader } from "./record_reader.ts";
 import { CODECS } from "./codecs.ts";
 
 /*
@@ -111,7 +112,7 @@ function codes(name: string): Codec {
       if (!found || value === undefined) return [];
       reader.claim(found);
       return [...new Set(value.split(" "))].filter((code) =>
-        isCode(code, found, kind, reader)
+        reader.isCode(code, found, kind)
       );
     },
     write(composite, now) {

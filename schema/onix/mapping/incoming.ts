@@ -1,6 +1,5 @@
 import type { Entry } from "../../bodies.ts";
 import { codePoints } from "../../values.ts";
-import type { Message } from "../report/report.ts";
 import {
   compositeSince21,
   isAtMostOnce,
@@ -14,9 +13,8 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
-import { objectsIn } from "./codec.ts";
 import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
-import { NO_PATHS, type Paths } from "../xml/paths.ts";
+import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
 import {
   type Block,
@@ -24,9 +22,9 @@ import {
   readValues,
   type RecordValues,
 } from "./mapping.ts";
-import { warnOfOther } from "./path.ts";
 import { RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
+import { objectsIn } from "../../objects.ts";
 
 /*
  * Records on their way in. In: a record as an element, and the header of its message. Out:
@@ -195,7 +193,7 @@ function warnOfElements(
       const first = seen.get(each.name);
       if (!first) seen.set(each.name, child);
       else if (isAtMostOnce(each.name, was.name)) {
-        warnOfOther(child, first, reader);
+        reader.warnOfOther(child, first);
       }
       const composite = compositeSince21(was.name, each.name);
       if (composite) {

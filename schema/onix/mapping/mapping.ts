@@ -9,18 +9,11 @@ import {
   childValue,
   type Element,
   element,
+  setChild,
   valueOf,
 } from "../xml/element.ts";
 import { dateIn } from "../xml/dates.ts";
 import { isbnOf, NO_PUBLISHER } from "../xml/mend.ts";
-import {
-  type Book,
-  type Codec,
-  objectsIn,
-  scalar,
-  setChild,
-  textOf,
-} from "./codec.ts";
 import { collections } from "./collections.ts";
 import { type ContributorRow, contributors } from "./contributors.ts";
 import {
@@ -29,10 +22,14 @@ import {
   compositesOf,
   projectFields,
 } from "./fields.ts";
-import { isbnCodec } from "./identifiers.ts";
 import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
-import type { RecordReader } from "./record_reader.ts";
-import { subtitle, title } from "./titles.ts";
+import {
+  type Codec,
+  type RecordReader,
+  scalar,
+  textOf,
+} from "./record_reader.ts";
+import { objectsIn } from "../../objects.ts";
 
 /*
  * What a record says of a product, field by field. In: the descriptions of a product's
@@ -53,6 +50,18 @@ export const BLOCKS = [
 ] as const;
 
 export type Block = typeof BLOCKS[number];
+
+/** What a record is written from. */
+export interface Book {
+  /** The full product, as `GET /products/{id}` shows it, with `product_territories` and `product_sales_rights`. */
+  product: Record<string, unknown>;
+  /** The records of its contributors, as `GET /contributors/{id}` shows them, by id. */
+  contributors: Readonly<Record<string, Record<string, unknown>>>;
+  /** The name of the organization. */
+  organization: string;
+  /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
+  reference: string | null;
+}
 
 /** A field in a record. */
 export interface Mapped extends Codec {
@@ -141,15 +150,8 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
   },
 };
 
-/** The fields of a product with a codec of their own. */
-const OWN_CODECS: Readonly<Record<string, Codec>> = {
-  isbn13: isbnCodec("isbn13"),
-  isbn10: isbnCodec("isbn10"),
-  title,
-  subtitle,
-  publication_date: precise(
-    elementOf("publication_date", SCALARS.publication_date)!,
-  ),
+/** The arrays of a product of which other fields hold some entries. */
+const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
   product_identifiers: entriesBut("product_identifiers", isElsewhere),
   publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
   product_sales_rights: salesRights(),
@@ -163,7 +165,7 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
       ([name, field]) => {
         const place = isSaid(name, field) ? elementOf(name, field) : null;
         if (place === null) return [];
-        const codec = OWN_CODECS[name] ?? entriesBut(name, isOfAnother(name));
+        const codec = OWN_ARRAYS[name] ?? entriesBut(name, isOfAnother(name));
         return [[name, ownField(name, place, codec)]];
       },
     ),
@@ -261,25 +263,6 @@ function dayOfPublication(): (date: Element) => boolean {
   return (date) => {
     const read = isPublication(date) ? dateIn(date) : undefined;
     return read !== undefined && !("date" in read && read.date.length < 10);
-  };
-}
-
-/** A date with a day: another one announces the publication. */
-function precise(path: string): Codec {
-  const codec = codecAt(path);
-  return {
-    ...codec,
-    read(parent, reader) {
-      const date = codec.read(parent, reader);
-      if (date === undefined || /^\d{4}-\d\d-\d\d$/.test(String(date))) {
-        return date;
-      }
-      reader.warn(
-        "imprecise_date",
-        "publication_date needs a day: the date is one of publishing_dates",
-        codec.find!(parent)!,
-      );
-    },
   };
 }
 

@@ -3,19 +3,11 @@ import { elementOf, type Field, type Fields, keyOf } from "../../fields.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
 import { ARRAYS } from "../../product.ts";
-import type { Message } from "../report/report.ts";
 import type { Element } from "../xml/element.ts";
-import {
-  type Book,
-  canonical,
-  type Codec,
-  isEqual,
-  objectsIn,
-  scalar,
-} from "./codec.ts";
 import { codecOf } from "./fields.ts";
 import { type Incoming, repeatedIn } from "./incoming.ts";
 import {
+  type Book,
   COLLATERAL_TYPES,
   containerOf,
   MAPPED,
@@ -23,8 +15,11 @@ import {
   type RecordValues,
   REFERENCES,
 } from "./mapping.ts";
-import type { Edits } from "./options.ts";
 import type { Differences, Reading } from "./outgoing.ts";
+import { canonical, isEqual, objectsIn } from "../../objects.ts";
+import { type Codec, scalar } from "./record_reader.ts";
+import type { Message } from "../xml/paths.ts";
+import type { Edits } from "./options.ts";
 
 /*
  * What a record changes of a product that was edited here. In: the record last received, the

@@ -1,4 +1,4 @@
-import { isObject } from "../../objects.ts";
+import { isEqual, isObject, objectsIn } from "../../objects.ts";
 import type { Release } from "../rules/releases.ts";
 import {
   child,
@@ -6,14 +6,15 @@ import {
   type Element,
   element,
   saySame,
+  setChild,
 } from "../xml/element.ts";
 import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
-import { type Book, isEqual, objectsIn, setChild, textOf } from "./codec.ts";
 import { copyIds } from "./ids.ts";
 import {
   BLOCKS,
+  type Book,
   containerOf,
   MAPPED,
   type Mapped,
@@ -23,7 +24,7 @@ import {
   type RecordValues,
   REFERENCES,
 } from "./mapping.ts";
-import { RecordReader } from "./record_reader.ts";
+import { RecordReader, textOf } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
 
 /*

@@ -1,10 +1,5 @@
-import { codesOfKind, dataElement } from "../rules/facts.ts";
-import {
-  expectedCode,
-  isAmbiguous,
-  shortest,
-  withPoint,
-} from "../rules/kinds.ts";
+import { dataElement } from "../rules/facts.ts";
+import { isAmbiguous, shortest, withPoint } from "../rules/kinds.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
 import {
@@ -13,17 +8,16 @@ import {
   childValue,
   type Element,
   element,
-  hasText,
+  replaceChildren,
+  setChild,
   valueOf,
 } from "../xml/element.ts";
 import {
   type Codec,
-  replaceChildren,
+  type RecordReader,
   scalar,
-  setChild,
   textOf,
-} from "./codec.ts";
-import type { RecordReader } from "./record_reader.ts";
+} from "./record_reader.ts";
 
 /*
  * Where a value stands below a composite. In: a path from the description of a field. Out:
@@ -115,7 +109,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       const isOne = kind === "flag" || reader.isSilent ||
         above.length === 0 && isLast(composite, found);
       for (const each of isOne ? [] : all(composite)) {
-        warnOfOther(each, found, reader);
+        reader.warnOfOther(each, found);
       }
       return value;
     },
@@ -152,7 +146,7 @@ function warnOfCodes(
   const tell = () => {
     for (const each of childrenOf(parent, name)) {
       for (const [missing] of codes) {
-        if (child(each, missing)) warnOfCode(each, missing, reader);
+        if (child(each, missing)) reader.checkCode(each, missing);
         else {
           const message = `${name} has no ${missing}`;
           reader.unreadable(each, "required", message, { missing });
@@ -164,34 +158,9 @@ function warnOfCodes(
   else tell();
 }
 
-/** Warns of a child whose value is no code of its list. */
-export function warnOfCode(
-  composite: Element,
-  name: string,
-  reader: RecordReader,
-): void {
-  const code = child(composite, name);
-  if (code) readLeaf(code, dataElement(name)!.kind, reader);
-}
-
 /** Whether no child of its name follows a child: most are the only ones. */
 function isLast({ children }: Element, found: Element): boolean {
   return children.findLast(({ name }) => name === found.name) === found;
-}
-
-/** Warns of another element where a field can have one value, unless it is a translation. */
-export function warnOfOther(
-  each: Element,
-  first: Element,
-  reader: RecordReader,
-): void {
-  if (each === first || !hasText(each)) return;
-  if (each.attributes.language !== first.attributes.language) return;
-  reader.warn(
-    "duplicate",
-    "An earlier one counts: this one is kept in the record",
-    each,
-  );
 }
 
 /** The date of a composite, as the API has it. */
@@ -263,7 +232,7 @@ export function readLeaf(
     : valueOf(found);
   if (text === undefined || text === "") return;
   if (!NUMBERS.has(kind)) {
-    return isCode(text, found, kind, reader) ? text : undefined;
+    return reader.isCode(text, found, kind) ? text : undefined;
   }
   const number = withPoint(text);
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(number)) {
@@ -282,17 +251,4 @@ export function readLeaf(
   }
   if (!WHOLE_NUMBERS.has(kind)) return shortest(number);
   return /^\+?\d{1,15}(?:\.0*)?$/.test(number) ? Number(number) : number;
-}
-
-/** Whether a value may be what its kind demands: any text, or a code of its list. Warns of another code. */
-export function isCode(
-  code: string,
-  found: Element,
-  kind: string,
-  reader: RecordReader,
-): boolean {
-  const codes = codesOfKind(kind);
-  if (!codes || codes.has(code)) return true;
-  reader.unreadable(found, "invalid_code", expectedCode(kind, [code]));
-  return false;
 }

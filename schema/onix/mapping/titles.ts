@@ -5,16 +5,15 @@ import {
   type Element,
   element,
   normalized,
+  replaceChildren,
+  setChild,
 } from "../xml/element.ts";
 import {
   type Codec,
-  replaceChildren,
+  type RecordReader,
   scalar,
-  setChild,
   textOf,
-} from "./codec.ts";
-import { warnOfCode, warnOfOther } from "./path.ts";
-import type { RecordReader } from "./record_reader.ts";
+} from "./record_reader.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 
 /*
@@ -37,7 +36,7 @@ export const title: Codec = {
     const found = titleIn(own)!;
     warnOfEntities(found, reader);
     for (const each of distinctive(descriptive)) {
-      warnOfOther(each, found, reader);
+      reader.warnOfOther(each, found);
     }
     const text = titleOf(own);
     // A part of a set may have a number alone, beside the title of the set.
@@ -88,9 +87,9 @@ function distinctive(descriptive: Element): Element[] {
 export function warnOfTitleCodes(parent: Element, reader: RecordReader): void {
   reader.attempt(() => {
     for (const detail of childrenOf(parent, "TitleDetail")) {
-      warnOfCode(detail, "TitleType", reader);
+      reader.checkCode(detail, "TitleType");
       for (const each of childrenOf(detail, "TitleElement")) {
-        warnOfCode(each, "TitleElementLevel", reader);
+        reader.checkCode(each, "TitleElementLevel");
       }
     }
   });

@@ -1,7 +1,8 @@
 import { type Element, element } from "../xml/element.ts";
-import type { Message, Outcome, Report } from "./report.ts";
+import type { Outcome, Report } from "./report.ts";
 import { indented, timeOf } from "../xml/write.ts";
 import { startTag } from "../xml/xml.ts";
+import type { Message } from "../xml/paths.ts";
 
 /** Who acknowledges a message. */
 export interface Acknowledged {

@@ -1,14 +1,10 @@
-import { MAX_PATHS, NO_PATHS, type Paths } from "../xml/paths.ts";
-
-/** A sentence about a record, an element or a value in it. */
-export interface Message {
-  severity: "error" | "warning";
-  code: string;
-  /** The path in reference names, such as `/Product/DescriptiveDetail/Subject[2]/SubjectCode`. */
-  path: string;
-  value: string | null;
-  message: string;
-}
+import {
+  MAX_PATHS,
+  MAX_RECORD_MESSAGES,
+  type Message,
+  NO_PATHS,
+  type Paths,
+} from "../xml/paths.ts";
 
 export const OUTCOMES = [
   "created",
@@ -56,9 +52,6 @@ export interface Report {
 /** The maximum numbers of outcomes and of their messages in a report. */
 const MAX_OUTCOMES = 10_000;
 const MAX_MESSAGES = 20_000;
-
-/** The most messages of a record: the report has room for those of many. */
-export const MAX_RECORD_MESSAGES = 100;
 
 /** What is counted of a record besides its outcome. */
 export interface Beside {

@@ -128,3 +128,36 @@ function hasSame(
 export function copyOf(element: Element): Element {
   return { ...element, children: element.children.map(copyOf) };
 }
+
+/** Gives the first child with this name a value, or removes it. */
+export function setChild(
+  composite: Element,
+  name: string,
+  text: string | undefined,
+): void {
+  const found = child(composite, name);
+  if (text === undefined) {
+    if (found) replaceChildren(composite, [found], []);
+  } else if (found) {
+    found.text = text;
+    delete found.markup;
+    found.children = [];
+  } else composite.children.push(element(name, text));
+}
+
+/** Puts other elements into the places of these. More than these follow the last one. */
+export function replaceChildren(
+  composite: Element,
+  old: readonly Element[],
+  wanted: readonly Element[],
+): void {
+  const places = new Set(old);
+  const queue = [...wanted];
+  let seen = 0;
+  const children = composite.children.flatMap((child) => {
+    if (!places.has(child)) return [child];
+    seen++;
+    return seen === places.size ? queue.splice(0) : queue.splice(0, 1);
+  });
+  composite.children = [...children, ...queue];
+}

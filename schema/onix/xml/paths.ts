@@ -4,6 +4,19 @@ import { dataElement } from "../rules/facts.ts";
 /** The maximum number of paths that are reported of a record, or of a message. */
 export const MAX_PATHS = 1_000;
 
+/** The most messages of a record: the report has room for those of many. */
+export const MAX_RECORD_MESSAGES = 100;
+
+/** A sentence about a record, an element or a value in it. */
+export interface Message {
+  severity: "error" | "warning";
+  code: string;
+  /** The path in reference names, such as `/Product/DescriptiveDetail/Subject[2]/SubjectCode`. */
+  path: string;
+  value: string | null;
+  message: string;
+}
+
 /** Paths without positions, and how many more there are. */
 export interface Paths {
   paths: readonly string[];
@@ -66,4 +79,48 @@ function saysSomething(element: Element): boolean {
   return element.children.length === 0 &&
     (dataElement(element.name)?.kind === "flag" ||
       valueOf(element) !== undefined);
+}
+
+/** The steps of paths to the children, by composite. */
+export type StepsOfComposites = Map<Element, ReadonlyMap<Element, string>>;
+
+/** The paths of these elements, with positions where a name occurs repeatedly. */
+export function pathsOf(
+  record: Element,
+  wanted: ReadonlySet<Element>,
+  steps: StepsOfComposites = new Map(),
+): Map<Element, string> {
+  const paths = new Map<Element, string>();
+  const way: Element[] = [];
+  const stepTo = (element: Element, i: number) => {
+    const parent = way[i - 1];
+    if (!parent) return `/${element.name}`;
+    return steps.getOrInsertComputed(parent, stepsIn).get(element)!;
+  };
+  const visit = (element: Element) => {
+    way.push(element);
+    if (wanted.has(element)) paths.set(element, way.map(stepTo).join(""));
+    for (const child of element.children) {
+      if (paths.size === wanted.size) break;
+      visit(child);
+    }
+    way.pop();
+  };
+  if (wanted.size > 0) visit(record);
+  return paths;
+}
+
+/** The steps of paths to the children, with positions where a name occurs repeatedly. */
+function stepsIn({ children }: Element): ReadonlyMap<Element, string> {
+  const counts = new Map<string, number>();
+  const positions = children.map(({ name }) => {
+    const position = (counts.get(name) ?? 0) + 1;
+    counts.set(name, position);
+    return position;
+  });
+  return new Map(children.map((child, i) => {
+    const isRepeated = counts.get(child.name)! > 1;
+    const position = isRepeated ? `[${positions[i]}]` : "";
+    return [child, `/${child.name}${position}`];
+  }));
 }

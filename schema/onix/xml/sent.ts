@@ -1,4 +1,4 @@
-import { child, childValue, type Element } from "../xml/element.ts";
+import { child, childValue, type Element } from "./element.ts";
 
 /*
  * Who sent a message, and when. In: its header. Out: what tells an old message from a new one.

@@ -27,8 +27,8 @@ import {
 } from "./webhook.ts";
 import { backlogOf, MAX_IN_FLIGHT } from "./work.ts";
 
-/** What a turn has made of a webhook. */
-export interface Turn {
+/** What a claim has made of a webhook. */
+export interface Claim {
   webhook: Webhook;
   /** Whether the attempts have disabled it. */
   isDisabled: boolean;
@@ -36,19 +36,21 @@ export interface Turn {
   deliveries: Delivery[];
   /** The messages to send now. */
   messages: Message[];
+  /** Whether the feed goes on, though there was room for more of its messages. */
+  hasMore: boolean;
 }
 
 /**
- * Takes a turn of a webhook, in a transaction: stores the outcomes of attempts, and takes up
- * to `room` messages to send, waiting ones before the next ones of the feed. Throws
+ * Stores the outcomes of attempts, and claims up to `room` messages to send: waiting ones
+ * before the next ones of the feed. Both in a transaction that locks the webhook. Throws
  * `NOT_FOUND`.
  */
-export async function takeTurn(
+export async function claimMessages(
   database: Queries,
   id: string,
   { attempts, room }: { attempts: readonly Attempt[]; room: number },
   config: WebhookConfig,
-): Promise<Turn> {
+): Promise<Claim> {
   return await database.transaction(async (tx) => {
     const beginBy = performance.now() + config.timeoutMs;
     const [[row], stored] = await tx.send(
@@ -106,7 +108,8 @@ export async function takeTurn(
     const messages = performance.now() > beginBy
       ? []
       : [...leased, ...made.filter(({ sent_until }) => sent_until)];
-    return { webhook, isDisabled, deliveries, messages };
+    const { hasMore } = followed;
+    return { webhook, isDisabled, deliveries, messages, hasMore };
   });
 }
 
