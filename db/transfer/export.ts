@@ -13,7 +13,7 @@ import type { Queries } from "../database.ts";
 import { currentProduct, validDocument } from "../products/documents.ts";
 import { recordJson } from "../records/records.ts";
 import { inSnapshot } from "../snapshot.ts";
-import { CATALOGUE, KINDS, ONIX_TABLES } from "./lines.ts";
+import { CATALOGUE, KINDS, ONIX_TABLES } from "../../schema/lines.ts";
 
 /** The output of an export. */
 export interface ExportOutput {
@@ -37,7 +37,7 @@ export const transferSettings: readonly Statement[] = [
 ];
 
 /**
- * Writes a consistent snapshot of the organization in the format of `lines.ts`. The same
+ * Writes a consistent snapshot of the organization in the format of `schema/lines.ts`. The same
  * content always produces the same text. Throws for an unknown organization.
  */
 export async function exportCatalogue(

@@ -1,5 +1,10 @@
 import type { Entry, RestoredLine } from "../../schema/bodies.ts";
 import { type ErrorDetail, unknownReference } from "../../schema/errors.ts";
+import {
+  type LineTable,
+  ONIX_TABLES,
+  tablesOfLine,
+} from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
@@ -23,13 +28,10 @@ import { recordColumns } from "../records/records.ts";
 import { selectLines, transferSettings } from "./export.ts";
 import {
   LineError,
-  type LineTable,
-  ONIX_TABLES,
   parseLine,
   reasonOf,
   type RecordLine,
   splitLines,
-  tablesOfLine,
 } from "./lines.ts";
 
 /** The callbacks of an import, and whether the header renames an existing organization. */
@@ -53,7 +55,7 @@ const MAX_BATCH_LENGTH = 4_000_000;
 const FIRST_ANALYZE = 400;
 
 /**
- * Creates or replaces the records of a file in the format of `lines.ts`, and
+ * Creates or replaces the records of a file in the format of `schema/lines.ts`, and
  * creates the organization if necessary. Records without a line remain. Refused
  * lines are reported, and the import continues. Unchanged records are not written.
  * Throws errors that no line caused, such as a lost connection, for a file without a

@@ -1,90 +1,16 @@
 import { Buffer } from "node:buffer";
-import * as v from "valibot";
-import { lineBody, type RestoredLine } from "../../schema/bodies.ts";
-import { bodyDetails, type ErrorDetail } from "../../schema/errors.ts";
+import type { RestoredLine } from "../../schema/bodies.ts";
+import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
+import {
+  CATALOGUE,
+  Header,
+  KINDS,
+  type LineTable,
+  validLine,
+} from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import { isObject, list, object } from "../../schema/objects.ts";
-import { tablesOf } from "../../schema/fields.ts";
-import { ROWS } from "../../schema/product.ts";
-import { nounOf, OWN_TABLES, type OwnTable } from "../../schema/records.ts";
-import { heading, Uuid } from "../../schema/values.ts";
+import { isObject } from "../../schema/objects.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
-
-/*
- * The file format: one JSON object per line. The first line is the header, of kind
- * `catalogue`. The others are records and products as `GET` shows them, with what it does
- * not show in `stored`. A line may only refer to records on earlier lines.
- */
-
-/** The kind and the version in the header. */
-export const CATALOGUE = { kind: "catalogue", version: 2 } as const;
-
-export type LineTable = OwnTable | "products";
-
-/** What ONIX stores beside products: the tables, which are arrays in `stored`. */
-export const ONIX_TABLES = ["onix_records", "onix_aliases", "onix_senders"];
-
-/** The tables with the rows of a record. */
-export function tablesOfLine(table: LineTable): string[] {
-  switch (table) {
-    case "products":
-      return [
-        table,
-        ...ROWS.flatMap(([, array]) => tablesOf(array)),
-        ...ONIX_TABLES,
-      ];
-    case "publishing_programs":
-      return [table, "publishing_program_products"];
-    default:
-      return [table];
-  }
-}
-
-/** A row of an ONIX table. The service must be able to read its record. */
-const OnixRow = v.pipe(
-  v.custom<object>(isObject, "invalid_type: Expected an object"),
-  v.looseObject({
-    record: v.optional(v.pipe(
-      v.string("invalid_type: Expected a string"),
-      v.check(isReadable, "invalid: Expected a record as exports write it"),
-    )),
-  }),
-);
-
-function isReadable(record: string): boolean {
-  try {
-    fromStored(record);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** What `GET` does not show, by table. */
-const STORED: Partial<Record<LineTable, v.ObjectEntries>> = {
-  products: Object.fromEntries(
-    ONIX_TABLES.map((table) => [table, v.optional(list(OnixRow))]),
-  ),
-  publishing_programs: { products: v.optional(list(Uuid)) },
-};
-
-/** A kind of line. */
-interface Kind {
-  table: LineTable;
-  schema: v.GenericSchema<unknown, RestoredLine>;
-}
-
-/** The kinds of lines. Each one follows the kinds that it refers to. */
-export const KINDS: ReadonlyMap<string, Kind> = new Map(
-  [
-    ...OWN_TABLES.filter((table) => table !== "publishing_programs"),
-    "products" as const,
-    "publishing_programs" as const,
-  ].map((table) => [
-    table === "products" ? "product" : nounOf(table).replace(" ", "_"),
-    { table, schema: lineBody(table, STORED[table] ?? {}) },
-  ]),
-);
 
 /** An invalid line. The message is the reason. */
 export class LineError extends Error {
@@ -133,17 +59,6 @@ export async function* splitLines(
   if (length > 0) yield Buffer.concat(parts);
 }
 
-const Header = object({
-  organization: object({ name: heading() }),
-  records: v.optional(
-    v.pipe(
-      v.number("invalid_type: Expected a whole number"),
-      v.integer("invalid_type: Expected a whole number"),
-    ),
-    0,
-  ),
-});
-
 /**
  * Reads a line by the schemas of the API. Returns a record, the header's name and number of
  * records (0 if it has none), or undefined for an empty line. Throws `LineError`, or another
@@ -175,14 +90,29 @@ export function parseLine(
   const known = KINDS.get(kind);
   if (!known) throw new LineError(`There is no kind "${kind}"`);
   const { table, schema } = known;
-  return { kind, table, text, record: valid(schema, given) };
+  const record = valid(schema, given);
+  checkOnixRecord(record.stored);
+  return { kind, table, text, record };
 }
 
 /** The line by its schema. Throws `LineError` with every error. */
-function valid<T>(schema: v.GenericSchema<unknown, T>, given: unknown): T {
-  const read = v.safeParse(schema, given);
-  if (read.success) return read.output;
-  throw new LineError(reasonOf(bodyDetails(read.issues)));
+function valid<T>(schema: Parameters<typeof validLine<T>>[0], given: unknown) {
+  const line = validLine(schema, given);
+  if (line instanceof ApiError) throw new LineError(reasonOf(line.details));
+  return line;
+}
+
+/** Checks that the service can read the ONIX record of a product. */
+function checkOnixRecord({ onix_records = [] }: RestoredLine["stored"]): void {
+  for (const { record } of onix_records as { record?: string }[]) {
+    try {
+      if (record !== undefined) fromStored(record);
+    } catch {
+      throw new LineError(
+        "/stored/onix_records/0/record: Expected a record as exports write it",
+      );
+    }
+  }
 }
 
 /** The errors of a line in the words of the API, each with its JSON Pointer. */

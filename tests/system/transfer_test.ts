@@ -10,7 +10,7 @@ import { selectBuilt, selectProducts } from "../../db/products/documents.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { importCatalogue } from "../../db/transfer/import.ts";
-import { KINDS, ONIX_TABLES, tablesOfLine } from "../../db/transfer/lines.ts";
+import { KINDS, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
 import { ROWS } from "../../schema/product.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";

@@ -3,7 +3,7 @@ import type { Queries } from "../../../db/database.ts";
 import { seed } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { exportCatalogue } from "../../../db/transfer/export.ts";
-import { CATALOGUE } from "../../../db/transfer/lines.ts";
+import { CATALOGUE } from "../../../schema/lines.ts";
 import { importCatalogue } from "../../../db/transfer/import.ts";
 import type { App } from "../app/harness.ts";
 import { ROOT } from "../app/process.ts";

@@ -1,0 +1,92 @@
+import * as v from "valibot";
+import { lineBody, type RestoredLine } from "./bodies.ts";
+import { type ApiError, invalidBody } from "./errors.ts";
+import { tablesOf } from "./fields.ts";
+import { isObject, list, object } from "./objects.ts";
+import { ROWS } from "./product.ts";
+import { nounOf, OWN_TABLES, type OwnTable } from "./records.ts";
+import { heading, Uuid } from "./values.ts";
+
+/*
+ * The file format: one JSON object per line. The first line is the header, of kind
+ * `catalogue`. The others are records and products as `GET` shows them, with what it does
+ * not show in `stored`. A line may only refer to records on earlier lines.
+ */
+
+/** The kind and the version in the header. */
+export const CATALOGUE = { kind: "catalogue", version: 2 } as const;
+
+export type LineTable = OwnTable | "products";
+
+/** What ONIX stores beside products: the tables, which are arrays in `stored`. */
+export const ONIX_TABLES = ["onix_records", "onix_aliases", "onix_senders"];
+
+/** The tables with the rows of a record. */
+export function tablesOfLine(table: LineTable): string[] {
+  switch (table) {
+    case "products":
+      return [
+        table,
+        ...ROWS.flatMap(([, array]) => tablesOf(array)),
+        ...ONIX_TABLES,
+      ];
+    case "publishing_programs":
+      return [table, "publishing_program_products"];
+    default:
+      return [table];
+  }
+}
+
+/** A row of an ONIX table. */
+const OnixRow = v.pipe(
+  v.custom<object>(isObject, "invalid_type: Expected an object"),
+  v.looseObject({
+    record: v.optional(v.string("invalid_type: Expected a string")),
+  }),
+);
+
+/** What `GET` does not show, by table. */
+const STORED: Partial<Record<LineTable, v.ObjectEntries>> = {
+  products: Object.fromEntries(
+    ONIX_TABLES.map((table) => [table, v.optional(list(OnixRow))]),
+  ),
+  publishing_programs: { products: v.optional(list(Uuid)) },
+};
+
+/** A kind of line. */
+export interface LineKind {
+  table: LineTable;
+  schema: v.GenericSchema<unknown, RestoredLine>;
+}
+
+/** The kinds of lines. Each one follows the kinds that it refers to. */
+export const KINDS: ReadonlyMap<string, LineKind> = new Map(
+  [
+    ...OWN_TABLES.filter((table) => table !== "publishing_programs"),
+    "products" as const,
+    "publishing_programs" as const,
+  ].map((table) => [
+    table === "products" ? "product" : nounOf(table).replace(" ", "_"),
+    { table, schema: lineBody(table, STORED[table] ?? {}) },
+  ]),
+);
+
+export const Header = object({
+  organization: object({ name: heading() }),
+  records: v.optional(
+    v.pipe(
+      v.number("invalid_type: Expected a whole number"),
+      v.integer("invalid_type: Expected a whole number"),
+    ),
+    0,
+  ),
+});
+
+/** Validates a line. Returns its values in the form in which they are stored, or its error. */
+export function validLine<T>(
+  schema: v.GenericSchema<unknown, T>,
+  given: unknown,
+): T | ApiError {
+  const read = v.safeParse(schema, given);
+  return read.success ? read.output : invalidBody(read.issues);
+}
