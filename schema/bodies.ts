@@ -369,6 +369,9 @@ export interface NamedRow {
   path: (string | number)[];
 }
 
+/** Marks an entry whose id is that of a row to create. No body of a request has it. */
+export const NEW_ROW: unique symbol = Symbol("new row");
+
 /** Yields every id of a row that exists, in an array and the arrays below it. The entries may be invalid. */
 export function* namedRows(
   array: ArrayField,
@@ -379,7 +382,7 @@ export function* namedRows(
   const { table, fields } = array;
   for (const [i, entry] of entries.entries()) {
     if (!isObject(entry)) continue;
-    if (typeof entry.id === "string" && entry.is_new !== true) {
+    if (typeof entry.id === "string" && !(NEW_ROW in entry)) {
       yield { table, id: entry.id, path: [...path, i, "id"] };
     }
     for (const [name, field] of Object.entries(fields)) {

@@ -137,6 +137,10 @@ export interface Rows {
   types?: Readonly<Record<string, TypeOfRow>>;
   /** The fields by which ONIX tells entries apart. Default: their required codes. */
   same?: readonly string[];
+  /** The fields that tell those of one key apart, the strongest first. */
+  apart?: readonly string[];
+  /** The fields that are one value in ONIX: a record changes all of them or none. */
+  together?: readonly string[];
   /** Whether an entry in ONIX keeps its other fields if one of them cannot be read. */
   keepsRest?: true;
   /** The rules on several fields of an entry. */
@@ -157,6 +161,8 @@ export interface TypeOfRow {
   /** Its composite in ONIX, and the fields by which that tells entries apart. */
   element: string;
   same: readonly string[];
+  /** The fields that tell those of one key apart, the strongest first. */
+  apart: readonly string[];
 }
 
 /** Objects without an identity, in one column of the type `jsonb`. A body replaces them all. */
@@ -394,13 +400,15 @@ export function about<F extends Field>(
 }
 
 /** The fields by which ONIX tells the entries of an array apart. */
-export function keyOf(
-  { fields, same }: Pick<Rows | Values, "fields" | "same">,
-): readonly string[] {
-  return same ??
-    Object.entries(fields).flatMap(([name, field]) =>
-      field.kind === "column" && field.isRequired && field.list ? [name] : []
-    );
+export function keysOf(
+  { fields, same, apart = [] }:
+    & Pick<Rows | Values, "fields" | "same">
+    & Pick<Rows, "apart">,
+): { key: readonly string[]; apart: readonly string[] } {
+  const codes = Object.entries(fields).flatMap(([name, field]) =>
+    field.kind === "column" && field.isRequired && field.list ? [name] : []
+  );
+  return { key: same ?? codes, apart };
 }
 
 /** The place of a field in ONIX, if it has one. */

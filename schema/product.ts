@@ -192,6 +192,7 @@ const LongProse = text(100_000);
 const COLLATERAL = {
   text_content: {
     type: "TextContent", element: "TextContent", same: ["text_type", "language"],
+    apart: ["content_audience", "source_title", "text"],
     fields: {
       text: about("The text itself.", required(column(heading(100_000)))),
       text_type: about("The kind of text, such as a description or a review.", column(code(153))),
@@ -204,6 +205,7 @@ const COLLATERAL = {
   },
   cited_content: {
     type: "CitedContent", element: "CitedContent", same: ["source_title"],
+    apart: ["cited_content_type", "publication_date", "content_audience", "resource_link", "citation_note"],
     fields: {
       source_title: about("The publication or programme that is cited.", required(column(heading()))),
       cited_content_type: about("The kind of content, such as a review.", column(code(156))),
@@ -214,7 +216,7 @@ const COLLATERAL = {
     },
   },
   award: {
-    type: "Award", element: "Prize", same: ["prize_name"],
+    type: "Award", element: "Prize", same: ["prize_name"], apart: ["prize_year", "prize_country"],
     fields: {
       prize_name: about("The name of the prize or award.", required(column(heading()))),
       prize_year: about("The year of the award.", column(Year)),
@@ -693,6 +695,8 @@ export const ARRAYS = {
       }, {
         put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY],
         same: ["price_type", "currency_code", "territory", "price_qualifier"],
+        apart: ["valid_from", "valid_to", "minimum_order_quantity"],
+        together: ["price_amount", "currency_code", "taxes"],
       }), "Price"),
     }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail", same: ["supplier"], keepsRest: true }), "SupplyDetail"),
   }, {

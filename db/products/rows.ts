@@ -2,6 +2,7 @@ import {
   discriminatorOf,
   type Entry,
   namedRows,
+  NEW_ROW,
   typesOf,
 } from "../../schema/bodies.ts";
 import {
@@ -205,7 +206,7 @@ function rowsOfTree(
   return rows;
 }
 
-/** The rows to update, with the types that they may have, and the rows to create. A new entry may have its id (`is_new`). */
+/** The rows to update, with the types that they may have, and the rows to create. Some of these have theirs (`NEW_ROW`). */
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const named: Entry[] = [];
   const unnamed: Entry[] = [];
@@ -213,9 +214,9 @@ function rowsOf(array: Rows, given: readonly ProductArray[]) {
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
       const types = array.types && { types: typesOf(array, entry) };
-      if (entry.id && !restored && !entry.is_new) {
-        named.push({ ...row, ...types });
-      } else unnamed.push({ ...row, id: entry.id ?? uuidv7() });
+      const isStored = entry.id && !restored && !(NEW_ROW in entry);
+      if (isStored) named.push({ ...row, ...types });
+      else unnamed.push({ ...row, id: entry.id ?? uuidv7() });
     }
   }
   return { named, unnamed };

@@ -195,6 +195,8 @@ function projectRow(row: ContributorRow): Record<string, unknown> {
   return projected;
 }
 
+type Named = Record<string, unknown>;
+
 /** Rows with the element that says them. */
 interface KnownRow {
   row: ContributorRow;
@@ -247,17 +249,17 @@ function writeRows(
 }
 
 /** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
-function isSamePerson(a: ContributorRow, b: ContributorRow): boolean {
+export function isSamePerson(a: Named, b: Named): boolean {
   return a.id !== undefined && b.id !== undefined
     ? a.id === b.id
     : isNamedSame(a, b);
 }
 
-function isNamedSame(a: ContributorRow, b: ContributorRow): boolean {
+function isNamedSame(a: Named, b: Named): boolean {
   for (const id of IDENTIFIERS) {
     if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
   }
-  return normalized(a.name) === normalized(b.name);
+  return normalized(String(a.name)) === normalized(String(b.name));
 }
 
 function bare(id: unknown): string {

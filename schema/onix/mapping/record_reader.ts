@@ -249,12 +249,18 @@ export class RecordReader {
     return { messages, more: this.#more };
   }
 
-  /** The path of an element, with positions where its name occurs repeatedly, and its text. */
-  placeOf(element: Element): ElementPlace {
+  /**
+   * The path of an element, with positions where its name occurs repeatedly, and its text,
+   * or the path of what is missing in it.
+   */
+  placeOf(element: Element, missing?: string): ElementPlace {
     const wanted = new Set([element]);
     const path = pathsOf(this.record, wanted, this.#steps).get(element) ??
       `/${this.record.name}`;
-    return { path, value: shortened(valueOf(element) ?? null) };
+    if (!missing) return { path, value: shortened(valueOf(element) ?? null) };
+    const others = element.children.filter(({ name }) => name === missing);
+    const position = others.length > 0 ? `[${others.length + 1}]` : "";
+    return { path: `${path}/${missing}${position}`, value: null };
   }
 
   /** The values that no field holds, but not what the service writes of itself. */
