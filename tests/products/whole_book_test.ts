@@ -233,21 +233,6 @@ it("is exported, imported, included and followed", async ({ org, app }) => {
   });
 });
 
-it("keeps the language of a text that is no code", async ({ org, app, sql }) => {
-  const { path } = await org.create({
-    collateral: [{ collateral_type: "text_content", text: "Handsome" }],
-  });
-  await sql`update collateral set language = 'English' where organization_id = ${org.id}`;
-  const commands = commandsOn(app);
-  const original = await exported(commands(org.id));
-
-  assertEquals(
-    (await org.get(path)).body.data.collateral[0].language,
-    "English",
-  );
-  assertEquals(await imported(commands(uuidv7()), original), []);
-});
-
 it("is found by what the API and SQL have made of it", async ({ org, app, sql }) => {
   if (app.isDistributed) return;
   const { id: product, path } = await org.create({
