@@ -6,6 +6,7 @@ import {
   Percent,
   PositiveInteger,
 } from "./numbers.ts";
+import { DateTime } from "./date_time.ts";
 import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { Day, described, idIn, text, Timestamp } from "./values.ts";
@@ -13,8 +14,7 @@ import { Day, described, idIn, text, Timestamp } from "./values.ts";
 /*
  * The words in which `product.ts` and `records.ts` describe what is stored. A field has
  * the name of its column and of its JSON field. Whatever reads or writes a field derives
- * from its description: schemas (`bodies.ts`), SQL (`db/products/`), the file format
- * (`db/transfer/`).
+ * from its description: schemas (`bodies.ts`), SQL (`db/products/`).
  */
 
 /** The fields of an object, in the order of responses. */
@@ -48,6 +48,8 @@ export interface Column {
   body?: v.GenericSchema;
   /** Its value in responses, where it may be null unless it is required or has a fallback. */
   response: v.GenericSchema;
+  /** Its value in lines of files, if the service assigns it otherwise. */
+  restored?: v.GenericSchema;
   /** Whether a new row must have it. */
   isRequired?: boolean;
   /** The value of a new row without it. Other columns are then null. */
@@ -135,6 +137,10 @@ export interface Rows {
   types?: Readonly<Record<string, TypeOfRow>>;
   /** The fields by which ONIX tells entries apart. Default: their required codes. */
   same?: readonly string[];
+  /** The fields that tell those of one key apart, the strongest first. */
+  apart?: readonly string[];
+  /** The fields that are one value in ONIX: a record changes all of them or none. */
+  together?: readonly string[];
   /** Whether an entry in ONIX keeps its other fields if one of them cannot be read. */
   keepsRest?: true;
   /** The rules on several fields of an entry. */
@@ -155,6 +161,8 @@ export interface TypeOfRow {
   /** Its composite in ONIX, and the fields by which that tells entries apart. */
   element: string;
   same: readonly string[];
+  /** The fields that tell those of one key apart, the strongest first. */
+  apart: readonly string[];
 }
 
 /** Objects without an identity, in one column of the type `jsonb`. A body replaces them all. */
@@ -222,13 +230,24 @@ export function required<F extends StoredField>(field: F): F {
   return { ...field, isRequired: true };
 }
 
-/** A column that the service assigns. */
-export function assigned(response: v.GenericSchema): Column {
-  return { kind: "column", response, isRequired: true };
+/** A column that the service assigns, and an import restores if `restored` is given. */
+export function assigned(
+  response: v.GenericSchema,
+  restored?: v.GenericSchema,
+): Column {
+  return {
+    kind: "column",
+    response,
+    isRequired: true,
+    ...restored && { restored },
+  };
 }
 
 /** The time of an event, assigned by the service. */
-export const time: Column = { ...assigned(Timestamp), format: "time" };
+export const time: Column = {
+  ...assigned(Timestamp, DateTime),
+  format: "time",
+};
 
 export const words = column(text(), v.string());
 export const day = column(Day);
@@ -381,13 +400,15 @@ export function about<F extends Field>(
 }
 
 /** The fields by which ONIX tells the entries of an array apart. */
-export function keyOf(
-  { fields, same }: Pick<Rows | Values, "fields" | "same">,
-): readonly string[] {
-  return same ??
-    Object.entries(fields).flatMap(([name, field]) =>
-      field.kind === "column" && field.isRequired && field.list ? [name] : []
-    );
+export function keysOf(
+  { fields, same, apart = [] }:
+    & Pick<Rows | Values, "fields" | "same">
+    & Pick<Rows, "apart">,
+): { key: readonly string[]; apart: readonly string[] } {
+  const codes = Object.entries(fields).flatMap(([name, field]) =>
+    field.kind === "column" && field.isRequired && field.list ? [name] : []
+  );
+  return { key: same ?? codes, apart };
 }
 
 /** The place of a field in ONIX, if it has one. */
@@ -456,6 +477,11 @@ export function columnsIn(fields: Fields): [string, StoredField][] {
       return isStored(field) ? [[name, field]] : [];
     },
   );
+}
+
+/** The tables of an array, with those of the arrays below it. */
+export function tablesOf({ table, fields }: Rows): string[] {
+  return [table, ...arraysBelow(fields).flatMap(tablesOf)];
 }
 
 /** The arrays of rows below a row with these fields, including those in its groups. */

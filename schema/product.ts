@@ -82,7 +82,7 @@ const PUBLICATION = "PublishingDate[PublishingDateRole=01]/Date";
 export const SCALARS = {
   id: about("The id of the product.", assigned(Uuid), null),
   organization_id: about("The id of the organization that owns the product.", assigned(Uuid), null),
-  product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code), null),
+  product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code, heading()), null),
   created_at: about("The time at which the product was created.", time, null),
   updated_at: about("The time of the last change of the product.", time, null),
   title: about("The title, without the subtitle.", required(column(heading(500))),
@@ -192,6 +192,7 @@ const LongProse = text(100_000);
 const COLLATERAL = {
   text_content: {
     type: "TextContent", element: "TextContent", same: ["text_type", "language"],
+    apart: ["content_audience", "source_title", "text"],
     fields: {
       text: about("The text itself.", required(column(heading(100_000)))),
       text_type: about("The kind of text, such as a description or a review.", column(code(153))),
@@ -204,6 +205,7 @@ const COLLATERAL = {
   },
   cited_content: {
     type: "CitedContent", element: "CitedContent", same: ["source_title"],
+    apart: ["cited_content_type", "publication_date", "content_audience", "resource_link", "citation_note"],
     fields: {
       source_title: about("The publication or programme that is cited.", required(column(heading()))),
       cited_content_type: about("The kind of content, such as a review.", column(code(156))),
@@ -214,7 +216,7 @@ const COLLATERAL = {
     },
   },
   award: {
-    type: "Award", element: "Prize", same: ["prize_name"],
+    type: "Award", element: "Prize", same: ["prize_name"], apart: ["prize_year", "prize_country"],
     fields: {
       prize_name: about("The name of the prize or award.", required(column(heading()))),
       prize_year: about("The year of the award.", column(Year)),
@@ -300,6 +302,25 @@ const WORLD: Rule = {
       return "required: A territory is required, except for the rest of the world";
     }
   },
+};
+
+/** A market is somewhere: one without a territory would be the whole world. */
+const SOMEWHERE: Rule = {
+  fields: ["territory"],
+  check: ({ territory }) =>
+    territory === undefined || isObject(territory) && isBlank(territory)
+      ? "required: A market includes at least one country or region"
+      : undefined,
+};
+
+/** An amount is of a currency. Nothing is free in any. */
+const IN_CURRENCY: Rule = {
+  fields: ["currency_code"],
+  check: ({ price_amount = null, currency_code = null }) =>
+    currency_code === null && price_amount !== null &&
+      Number(price_amount) !== 0
+      ? "required: A price with an amount has a currency"
+      : undefined,
 };
 
 /** One type says what holds in the rest of the world. */
@@ -652,7 +673,7 @@ export const ARRAYS = {
     markets: about("The markets that share the supply below.", rows("territory_markets", {
       name: about("The name of the market.", words, null),
       territory: about("Where the market is.", territory),
-    }, { put: "tree", type: "Market", same: ["territory"] }), "Market"),
+    }, { put: "tree", type: "Market", same: ["territory"], rules: [SOMEWHERE] }), "Market"),
     market_publishing_detail: about("The publishing status of the product in these markets.", group({
       market_publishing_status: about("The publishing status in these markets.", labelled(68)),
       market_dates: about("The dates of the product in these markets.", rows("market_dates", {
@@ -691,8 +712,10 @@ export const ARRAYS = {
           tax_amount: about("The tax itself.", amount),
         }, { put: "tree", isIdHidden: true, type: "Tax", same: ["tax_type"] }), "Tax"),
       }, {
-        put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY],
+        put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY, IN_CURRENCY],
         same: ["price_type", "currency_code", "territory", "price_qualifier"],
+        apart: ["valid_from", "valid_to", "minimum_order_quantity"],
+        together: ["price_amount", "currency_code", "taxes"],
       }), "Price"),
     }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail", same: ["supplier"], keepsRest: true }), "SupplyDetail"),
   }, {
@@ -737,6 +760,7 @@ export const LISTED: Readonly<Partial<Record<ArrayName, ArrayField>>> = Object
       const { inLists } = array;
       if (inLists === "none") return [];
       const shown = inLists.map((field) => [field, array.fields[field]!]);
-      return [[name, { ...array, fields: Object.fromEntries(shown) }]];
+      const type = `Listed${array.type}`;
+      return [[name, { ...array, type, fields: Object.fromEntries(shown) }]];
     }),
   );

@@ -2,6 +2,7 @@ import {
   discriminatorOf,
   type Entry,
   namedRows,
+  NEW_ROW,
   typesOf,
 } from "../../schema/bodies.ts";
 import {
@@ -40,7 +41,8 @@ interface ArrayWrites {
 }
 
 /** The new entries of one array of a product. */
-interface ProductArray extends Pick<Change, "id" | "isNew" | "isWhole"> {
+interface ProductArray
+  extends Pick<Change, "id" | "isNew" | "isWhole" | "restored"> {
   entries: readonly Entry[];
 }
 
@@ -49,9 +51,10 @@ const PUT = { patch, replace, link: replaceLinks, tree: replaceTree };
 /** The statements that write the arrays in the bodies. Absent arrays are unchanged. */
 export function writeArrays(changes: readonly Change[]): ArrayWrites {
   const all = ROWS.flatMap(([name, array]) => {
-    const given = changes.flatMap(({ id, body, isNew, isWhole }) =>
-      body[name] ? [{ id, isNew, isWhole, entries: body[name] as Entry[] }] : []
-    );
+    const given = changes.flatMap((change): ProductArray[] => {
+      const entries = change.body[name] as Entry[] | undefined;
+      return entries ? [{ ...change, entries }] : [];
+    });
     const { whole = [], rest = [] } = Object.groupBy(
       given,
       ({ isWhole }) => isWhole && array.put === "patch" ? "whole" : "rest",
@@ -98,7 +101,12 @@ function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   return {
     writes: [
       ...updateRows(array, ["position", ...changed], named),
-      ...insertRows(array.table, ["id", ...columns], unnamed),
+      ...insertRows(
+        array.table,
+        ["id", ...columns],
+        unnamed,
+        given.some(({ restored }) => restored) ? ["id"] : [],
+      ),
     ],
     deletions: deleteOthers(array, existingIds(given), [...named, ...unnamed]),
   };
@@ -120,8 +128,10 @@ function replaceLinks(
 
 /** The entries replace the rows and the rows below them. An entry with an `id` keeps it. */
 function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const named = given.flatMap(({ id: product_id, entries }) =>
-    Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
+  const named = given.flatMap(({ id: product_id, entries, restored }) =>
+    restored
+      ? []
+      : Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
   );
   const trees = given.map(({ id: product_id, entries }) =>
     rowsOfTree(array, entries, { product_id })
@@ -196,15 +206,16 @@ function rowsOfTree(
   return rows;
 }
 
-/** The rows to update, with the types that they may have, and the rows to create. A new entry may have its id (`is_new`). */
+/** The rows to update, with the types that they may have, and the rows to create. Some of these have theirs (`NEW_ROW`). */
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const named: Entry[] = [];
   const unnamed: Entry[] = [];
-  for (const { id: product_id, entries } of given) {
+  for (const { id: product_id, entries, restored } of given) {
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
       const types = array.types && { types: typesOf(array, entry) };
-      if (entry.id && !entry.is_new) named.push({ ...row, ...types });
+      const isStored = entry.id && !restored && !(NEW_ROW in entry);
+      if (isStored) named.push({ ...row, ...types });
       else unnamed.push({ ...row, id: entry.id ?? uuidv7() });
     }
   }

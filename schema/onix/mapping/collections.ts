@@ -66,8 +66,17 @@ export const collections: Codec = compositesOf("Collection", {
     ...scalar(part_number) !== undefined && { part_number },
   }),
   key: ["name"],
+  apart: [],
   keepsRest: true,
 });
+
+/** Whether both entries name one collection. */
+export function isSameCollection(
+  a: Record<string, unknown>,
+  b: Record<string, unknown>,
+): boolean {
+  return a.name === b.name;
+}
 
 /** The element that says the name of a collection. */
 export function elementOfName(each: Element): Element | undefined {

@@ -3,12 +3,11 @@ import {
   elementOf,
   type Field,
   type Fields,
-  keyOf,
+  keysOf,
   type Rows,
   type Values,
 } from "../../fields.ts";
 import {
-  canonical,
   isEqual,
   isObject,
   MAX_ENTRIES,
@@ -28,6 +27,7 @@ import { dataElement } from "../rules/facts.ts";
 import { codecAt, readLeaf } from "./path.ts";
 import type { Codec, RecordReader } from "./record_reader.ts";
 import { CODECS } from "./codecs.ts";
+import { type Keys, pairEntries, traitsOf } from "./pairs.ts";
 
 /*
  * The fields of an object in its composite. In: their descriptions, each with a path, or the
@@ -185,7 +185,9 @@ function groupCodec(name: string, fields: Fields): Codec {
 /** How the entries of an array stand in composites with this name. */
 export function codecOfEntry(
   name: string,
-  array: Pick<Rows | Values, "fields" | "same"> & Pick<Rows, "keepsRest">,
+  array:
+    & Pick<Rows | Values, "fields" | "same">
+    & Pick<Rows, "apart" | "keepsRest">,
 ): EntryCodec {
   const { fields, keepsRest } = array;
   return {
@@ -193,13 +195,13 @@ export function codecOfEntry(
     write: (found, now, before, reader) =>
       writeFields(fields, found, now, before, reader),
     project: (entry) => projectFields(fields, name, entry) ?? {},
-    key: keyOf(array),
+    ...keysOf(array),
     keepsRest,
   };
 }
 
 /** An object that stands in a composite of its own. */
-export interface EntryCodec {
+export interface EntryCodec extends Keys {
   read(
     found: Element,
     reader: RecordReader,
@@ -211,8 +213,6 @@ export interface EntryCodec {
     reader: RecordReader,
   ): void;
   project(entry: Record<string, unknown>): Record<string, unknown>;
-  /** The fields by which entries are told apart. */
-  key: readonly string[];
   /** Whether an entry keeps its other fields if one of them cannot be read. */
   keepsRest?: boolean | undefined;
   /** Whether another field holds what is in a composite. */
@@ -221,7 +221,6 @@ export interface EntryCodec {
 
 /** The array of the objects that stand in the composites with this name. */
 export function compositesOf(name: string, codec: EntryCodec): Codec {
-  const { key } = codec;
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],
     read(composite, reader) {
@@ -241,46 +240,32 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
       });
     },
     write(composite, now, before, reader) {
-      const was = objectsIn(before).map((entry) => ({
-        entry,
-        projected: codec.project(entry),
-        element: reader.elementOf(entry)!,
+      const was = objectsIn(before);
+      const is = objectsIn(now);
+      const elements = was.map((entry) => reader.elementOf(entry)!);
+      const ids = new Map(was.map((entry) => [entry.id, entry]));
+      ids.delete(undefined);
+      const known = new Map(is.flatMap((entry) => {
+        const old = ids.get(entry.id);
+        ids.delete(entry.id);
+        return old ? [[entry, old] as const] : [];
       }));
-      const left = new Set(was);
-      const wanted: (Element | undefined)[] = [];
-      const is = objectsIn(now).map((entry) => ({
-        entry,
-        projected: codec.project(entry),
-      }));
-      const match = (same: (one: typeof is[number]) => unknown) => {
-        is.forEach((one, i) => {
-          const id = same(one);
-          if (wanted[i] || id === undefined) return;
-          const { entry, projected } = one;
-          for (const old of left) {
-            if (same(old) !== id) continue;
-            left.delete(old);
-            wanted[i] = old.element;
-            if (!isEqual(projected, old.projected)) {
-              codec.write(old.element, entry, old.entry, reader);
-            }
-            return;
-          }
-        });
-      };
-      match(({ entry }) => entry.id);
-      match(({ projected }) => canonical(projected));
-      if (key.length > 0) {
-        match(({ projected }) => canonical(key.map((name) => projected[name])));
-      }
-      const all = is.map(({ entry }, i) => {
-        const known = wanted[i];
-        if (known) return known;
-        const made = element(name, []);
-        codec.write(made, entry, {}, reader);
-        return made;
+      const taken = new Set(known.values());
+      const pairs = pairEntries(
+        was.filter((entry) => !taken.has(entry)),
+        is.filter((entry) => !known.has(entry)),
+        (entry) => traitsOf(codec.project(entry), codec),
+        "key",
+      );
+      const wanted = is.map((entry) => {
+        const old = known.get(entry) ?? pairs.get(entry) ?? {};
+        const found = reader.elementOf(old) ?? element(name, []);
+        if (!isEqual(codec.project(entry), codec.project(old))) {
+          codec.write(found, entry, old, reader);
+        }
+        return found;
       });
-      replaceChildren(composite, was.map(({ element }) => element), all);
+      replaceChildren(composite, elements, wanted);
     },
     project: (value) => {
       const all = objectsIn(value).map((entry) => codec.project(entry));

@@ -1,9 +1,11 @@
-import type { Entry } from "../../bodies.ts";
-import { elementOf, type Field, type Fields, keyOf } from "../../fields.ts";
+import { type Entry, NEW_ROW } from "../../bodies.ts";
+import { elementOf, type Field, type Fields, keysOf } from "../../fields.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
 import { ARRAYS } from "../../product.ts";
-import type { Element } from "../xml/element.ts";
+import { type Element, saysSame } from "../xml/element.ts";
+import { isSameCollection } from "./collections.ts";
+import { isSamePerson } from "./contributors.ts";
 import { codecOf } from "./fields.ts";
 import { type Incoming, repeatedIn } from "./incoming.ts";
 import {
@@ -11,21 +13,31 @@ import {
   COLLATERAL_TYPES,
   containerOf,
   MAPPED,
+  type Mapped,
   MAPPING,
   type RecordValues,
   REFERENCES,
 } from "./mapping.ts";
 import type { Differences, Reading } from "./outgoing.ts";
+import {
+  besideFields,
+  type Keys,
+  pairEntries,
+  traitsOf,
+  wholeOf,
+} from "./pairs.ts";
+import { missingAt, stepsOf } from "./path.ts";
+import { inWords } from "./words.ts";
 import { canonical, isEqual, objectsIn } from "../../objects.ts";
 import { type Codec, scalar } from "./record_reader.ts";
 import type { Message } from "../xml/paths.ts";
 import type { Edits } from "./options.ts";
 
 /*
- * What a record changes of a product that was edited here. In: the record last received, the
- * new one, and the product. Out: the new record without what its sender has left alone, and
- * ids on its elements. Entries of the three are told apart by the ids of their rows alone:
- * an element has the id of its row, and what the new record says of a row gets that id here.
+ * What a record changes of a product that was edited here. In: the last record of its sender,
+ * the new one, and the product. Out: the new record without what its sender has left alone,
+ * and ids on its elements. Entries of the last record are told from each other by the ids of
+ * the rows that their elements stand for.
  */
 
 /** What is written of a product because of a record. */
@@ -37,17 +49,17 @@ export interface Merged {
   edited: ReadonlySet<string>;
 }
 
-/** The record last received. The elements of its entries have ids. */
+/** The last record of the sender. The elements of its entries have ids. */
 export interface Last extends Reading {
   differences: Differences | null;
 }
 
 /** An array whose entries have ids, in composites with this name. */
-interface Entries {
+interface Entries extends Keys {
   composite: string;
   fields: Fields;
-  /** The fields by which entries are told apart that have no ids yet. */
-  key: readonly string[];
+  /** The fields that are one value. */
+  together: readonly string[];
   codec: Codec;
 }
 
@@ -70,11 +82,12 @@ const MERGED: Readonly<Record<string, Entries>> = {
 };
 
 function entriesOf(
-  array: Parameters<typeof keyOf>[0],
+  array: Parameters<typeof keysOf>[0] & { together?: readonly string[] },
   composite: string,
   codec: Codec,
 ): Entries {
-  return { composite, fields: array.fields, key: keyOf(array), codec };
+  const { fields, together = [] } = array;
+  return { composite, fields, together, codec, ...keysOf(array) };
 }
 
 /** The array in this field of a composite, if its entries have ids. */
@@ -89,20 +102,27 @@ function entriesIn(
 }
 
 /** Warns of a value that was changed by the sender and here. Returns whether the one here stays. */
-type Conflict = (at: Element, theirs: unknown, ours: unknown) => boolean;
+type Conflict = (place: Place, theirs: string, ours: string) => boolean;
 
-/** What is known of the elements of the new record. */
+/** An element of the new record, or what is missing in it, and the entries that it is in, in words. */
+interface Place {
+  element: Element;
+  missing?: string | undefined;
+  of?: readonly string[];
+}
+
 interface Context {
-  reader: Reading["reader"];
+  now: Reading["reader"];
+  last: Reading["reader"] | undefined;
   conflict: Conflict;
   newId: () => string;
 }
 
 /**
- * Compares the record last received, the new one, and the product. What the sender has left
- * alone stays as it is here. What the sender has changed is written, unless it was edited
- * here and `edits` is `protect`. With `overwrite`, and for a product without a record, the
- * product counts as what the sender said last: it has no edits.
+ * Compares the last record of the sender, the new one, and the product. What the sender has
+ * left alone stays as it is here. What the sender has changed is written, unless it was
+ * edited here and `edits` is `protect`. With `overwrite`, and for a product without a record,
+ * the product counts as what the sender said last: it has no edits.
  */
 export function mergeEdits(
   incoming: Incoming,
@@ -116,7 +136,7 @@ export function mergeEdits(
   const differences = compared?.differences ?? {};
   const messages: Message[] = [];
   const conflict = conflictTeller(incoming, edits, messages);
-  const context: Context = { reader: now.reader, conflict, newId };
+  const context = { now: now.reader, last: compared?.reader, conflict, newId };
   const said: RecordValues = {};
   const edited = new Set<string>();
 
@@ -134,35 +154,36 @@ export function mergeEdits(
         : formWas,
     );
     const isLeft = isEqual(form, formWas);
-    const [before, after, ours] = [was, value, here].map(objectsIn);
-    const at = containerOf(now.record, field.block) ?? now.record;
     const array = value === was ? undefined : MERGED[name];
-    const merged = array &&
-      mergeRows(array, before!, after!, ours!, at, context);
+    const merged = array && mergeRows(
+      array,
+      objectsIn(was),
+      objectsIn(value),
+      objectsIn(here),
+      parentOf(now.record, field),
+      [],
+      context,
+    );
     // What cannot be read changes nothing.
     const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS);
-    const isConflict = () =>
+    const isKept = () =>
       isEdited && !isEqual(formHere, form) &&
-      conflict(
-        elementOfField(now.record, name) ??
-          (after![0] && now.reader.elementOf(after![0])) ?? at,
-        value,
-        here,
+      context.conflict(
+        placeOf(name, was, value, now),
+        shown(value),
+        shown(here),
       );
-    if (isLeft && !array) {
-      const referred = compared
-        ? elementOfField(compared.record, name)?.id
-        : book.product[REFERENCES[name] ?? ""];
-      keepIds(name, before!, after!, now, referred);
-    }
     if (isLeft || isUnread || !saysField(name, incoming)) {
       if (isEdited) edited.add(name);
     } else if (merged) said[name] = merged;
-    else if (isConflict()) edited.add(name);
+    else if (isKept()) edited.add(name);
     else said[name] = once(name, value);
+    if (!(name in said) && !array) {
+      keepIds(name, isLeft, was, value, now, compared, book);
+    }
   }
-  if (compared && !("supporting_resources" in said)) {
-    // It is one of their links.
+  if (edited.has("supporting_resources")) {
+    // The cover is one of their links.
     delete said.cover_image_url;
     edited.add("cover_image_url");
   }
@@ -191,45 +212,70 @@ function conflictTeller(
   messages: Message[],
 ): Conflict {
   const isKept = edits === "protect";
-  return (at, after, here) => {
-    const [theirs, ours] = [shownText(after), shownText(here)];
+  return ({ element, missing, of }, theirs, ours) => {
+    const around = of?.length ? `${of.join(", ")}: the` : "The";
+    const change = theirs === ""
+      ? `${around} sender has removed this`
+      : `${around} sender has changed this to ${theirs}`;
+    const here = ours === "" ? "its removal" : ours;
     messages.push({
       severity: "warning",
       code: isKept ? "edit_kept" : "edit_overwritten",
-      ...reader.placeOf(at),
+      ...reader.placeOf(element, missing),
       message: isKept
-        ? `The sender has changed this to ${theirs}: ${ours} stays, which was edited here`
-        : `The sender has changed this to ${theirs}: it takes the place of ${ours}, which was edited here`,
+        ? `${change}: ${here} stays, which was edited here`
+        : `${change}: it takes the place of ${here}, which was edited here`,
     });
     return isKept;
   };
 }
 
 /** A value in a message. */
-function shownText(value: unknown): string {
+function shown(value: unknown): string {
   const plain = scalar(value);
-  const text = plain === undefined && !(value instanceof Object)
-    ? "nothing"
-    : typeof plain === "string"
-    ? plain
-    : JSON.stringify(value);
+  const isNone = plain === undefined && !(value instanceof Object);
+  if (isNone) return "";
+  const text = typeof plain === "string" ? plain : JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** Gives elements that say what others said the ids of these: they refer to the same records. */
-function keepIds(
+/** The element of the record that says the new value of a field, or the first new entry of one. */
+function placeOf(
   name: string,
-  before: readonly Entry[],
-  after: readonly Entry[],
+  was: unknown,
+  value: unknown,
   now: Reading,
-  referred: unknown,
-): void {
-  before.forEach(({ id }, i) => {
-    const element = now.reader.elementOf(after[i]!);
-    if (id && element) element.id = id as string;
-  });
-  const found = name in REFERENCES ? elementOfField(now.record, name) : null;
-  if (found && referred) found.id = referred as string;
+): Place {
+  const field = MAPPING[name]!;
+  const parent = parentOf(now.record, field);
+  if (parent.missing) return parent;
+  const { element: container } = parent;
+  const known = new Set(Array.isArray(was) ? was.map(formIn) : []);
+  const changed = Array.isArray(value)
+    ? value.findIndex((one) => !known.has(formIn(one)))
+    : 0;
+  const entry = Array.isArray(value) ? value[changed] : undefined;
+  const found = changed < 0
+    ? undefined
+    : entry instanceof Object
+    ? now.reader.elementOf(entry)
+    : field.find?.(container, changed);
+  if (found) return { element: found };
+  return changed < 0
+    ? { element: container, missing: stepsOf(field.place)[0]!.name }
+    : missingAt(container, field.place);
+
+  function formIn(entry: unknown): string {
+    return canonical(field.project([entry]));
+  }
+}
+
+/** The composite in which a field stands, or where it is missing. */
+function parentOf(record: Element, { block }: Mapped): Place {
+  const container = containerOf(record, block);
+  return container
+    ? { element: container }
+    : { element: record, missing: block! };
 }
 
 /** The element of a field that is one value. */
@@ -239,94 +285,150 @@ function elementOfField(record: Element, name: string): Element | undefined {
   return container && find?.(container);
 }
 
-/**
- * Pairs entries that say the same, then those with the same key, and then, if there are as
- * many as before, the others: they have another key now.
- */
-function pairs(
-  { codec, key }: Entries,
-  from: readonly Entry[],
-  to: readonly Entry[],
-  isSameArray: boolean,
-): Map<Entry, Entry> {
-  const found = new Map<Entry, Entry>();
-  if (from.length === 0) return found;
-  const formOf = (entry: Entry) => objectsIn(codec.project([entry]))[0] ?? {};
-  const forms = new Map([...from, ...to].map((one) => [one, formOf(one)]));
-  const left = new Set(from);
-  const pair = (same: (form: Entry) => unknown) => {
-    const by = Map.groupBy(left, (one) => canonical(same(forms.get(one)!)));
-    for (const entry of to) {
-      if (found.has(entry)) continue;
-      const one = by.get(canonical(same(forms.get(entry)!)))?.shift();
-      if (!one) continue;
-      found.set(entry, one);
-      left.delete(one);
-    }
-  };
-  pair((form) => form);
-  pair((form) => key.map((name) => form[name]));
-  if (!isSameArray || from.length !== to.length) return found;
-  const others = left.values();
-  for (const entry of to) {
-    if (!found.has(entry)) found.set(entry, others.next().value!);
+/** Gives elements of a field that stays as it is here the ids of what they stood for before. */
+function keepIds(
+  name: string,
+  isLeft: boolean,
+  was: unknown,
+  value: unknown,
+  now: Reading,
+  last: Last | null,
+  book: Book,
+): void {
+  if (name in REFERENCES) {
+    const found = elementOfField(now.record, name);
+    const id = last
+      ? elementOfField(last.record, name)?.id
+      : book.product[REFERENCES[name]!];
+    if (isLeft && found && id) found.id = id as string;
   }
-  return found;
+  const isSame = NAMED[name];
+  if (!isSame || value === was) return;
+  const free = new Set(objectsIn(was));
+  for (const entry of objectsIn(value)) {
+    const known = free.values().find((one) => isSame(one, entry));
+    if (!known) continue;
+    free.delete(known);
+    if (known.id) now.reader.elementOf(entry)!.id = known.id as string;
+  }
+}
+
+/** The arrays that name records, and when two of their entries name the same. */
+const NAMED: Readonly<Record<string, (a: Entry, b: Entry) => boolean>> = {
+  contributors: isSamePerson,
+  collections: isSameCollection,
+};
+
+/** Pairs the entries of an array, of which those before may have elements in the last record. */
+function pairsOf(
+  { codec, composite: _, ...array }: Entries,
+  before: readonly Entry[],
+  after: readonly Entry[],
+  { now, last }: Pick<Context, "now" | "last">,
+  by: "same" | "place",
+): Map<Entry, Entry> {
+  const elementIn = (entry: Entry) =>
+    last?.elementOf(entry) ?? now.elementOf(entry);
+  const haveElements = before.every(elementIn);
+  const isSame = (one: Entry, i: number) =>
+    haveElements && saysSame(elementIn(before[i]!)!, elementIn(one)!);
+  if (before.length === after.length && after.every(isSame)) {
+    return new Map(after.map((one, i) => [one, before[i]!]));
+  }
+  return pairEntries(before, after, (entry) => {
+    const form = objectsIn(codec.project([entry]))[0] ?? {};
+    const element = haveElements ? elementIn(entry) : undefined;
+    if (!element) return traitsOf(form, array);
+    const beside = besideFields(element, array.fields);
+    return traitsOf(form, array, beside, wholeOf(element));
+  }, by);
 }
 
 /**
- * The entries after the comparison, and ids for the elements of the new record. Entries of
- * rows that stay have their ids.
+ * The entries after the comparison. Those of rows that stay have their ids, and so have the
+ * elements of the new record. `of` are the entries that the array is in.
  */
 function mergeRows(
   array: Entries,
   before: readonly Entry[],
   after: readonly Entry[],
   here: readonly Entry[],
-  at: Element,
+  parent: Place,
+  of: readonly string[],
   context: Context,
 ): Entry[] {
-  const { conflict, reader } = context;
-  const ownId = (entry: Entry) => reader.elementOf(entry)?.id ?? entry.id;
-  // An earlier release has stored no ids.
-  const unknown = before.filter((entry) => !ownId(entry));
-  const found = pairs(array, unknown.length > 0 ? here : [], unknown, true);
-  const idOf = (entry: Entry) => ownId(entry) ?? found.get(entry)?.id;
+  const { conflict, now } = context;
   const isSame = (a: Entry, b: Entry) =>
     isEqual(array.codec.project([a]), array.codec.project([b]));
-  const olds = new Map(before.map((one) => [idOf(one), one]));
-  const was = pairs(array, before, after, true);
+  const olds = new Map(before.map((one) => [one.id, one]));
+  const was = pairsOf(array, before, after, context, "place");
   // Both may have added an entry.
   const added = here.filter(({ id }) => !olds.has(id));
-  const both = pairs(array, added, after.filter((one) => !was.has(one)), false);
+  const news = after.filter((one) => !was.has(one));
+  const both = pairsOf(array, added, news, { now, last: undefined }, "same");
   const rows = new Map(here.map((row) => [row.id, row]));
   const merged = after.flatMap((entry): Entry[] => {
-    const element = reader.elementOf(entry)!;
+    const element = now.elementOf(entry)!;
     const old = was.get(entry);
-    const id = old ? idOf(old) : both.get(entry)?.id;
+    const id = old ? old.id : both.get(entry)?.id;
     const row = rows.get(id);
     rows.delete(id);
     if (id) element.id = id as string;
+    const own = [...of, inWords(array, entry)];
     if (row) {
-      return [mergeFields(array, old ?? {}, entry, row, element, context)];
+      return [mergeFields(array, old ?? {}, entry, row, element, own, context)];
     }
     // It was removed here.
     const isGone = old &&
-      (isSame(old, entry) || conflict(element, entry, null));
+      (isSame(old, entry) || conflict({ element, of: own }, shown(entry), ""));
     return isGone ? [] : [asNew(array, entry, context)];
   });
   const others = [...rows.values()].filter((row) => {
     const old = olds.get(row.id);
+    if (!old) return true;
     // The sender has removed it.
-    return !old || !isSame(old, row) && conflict(at, undefined, row);
+    const edits = [...editsIn(array, old, row)];
+    if (edits.length === 0) return false;
+    const place = { missing: array.composite, ...parent };
+    const own = [...of, inWords(array, old)];
+    return conflict({ ...place, of: own }, "", shown(edits.join(", ")));
   });
   return [...merged, ...others];
 }
 
+/** The values that were edited of a row, in it and in the rows below. */
+function* editsIn(
+  { fields, composite }: Pick<Entries, "fields" | "composite">,
+  before: Entry,
+  row: Entry,
+): Generator<string> {
+  for (const [name, field] of Object.entries(fields)) {
+    const [was, is] = [before[name], row[name]];
+    const codec = codecOf(name, field, composite);
+    const array = entriesIn(name, field, composite);
+    if (!codec) {
+      const isSaid = field.kind === "column" && field.body &&
+        scalar(is) !== scalar(was ?? field.fallback);
+      if (isSaid) yield shown(is) || "nothing";
+    } else if (array) {
+      const olds = new Map(objectsIn(was).map((one) => [one.id, one]));
+      for (const one of objectsIn(is)) {
+        const old = olds.get(one.id);
+        olds.delete(one.id);
+        if (old) yield* editsIn(array, old, one);
+        else yield shown(one);
+      }
+      for (const _ of olds) yield "a removal";
+    } else if (!isEqual(codec.project(was), codec.project(is))) {
+      yield shown(is) || "nothing";
+    }
+  }
+}
+
 /** An entry without a row, and the id of the row that it becomes. */
 function asNew(array: Entries, entry: Entry, context: Context): Entry {
-  const id = context.reader.elementOf(entry)!.id ??= context.newId();
-  const made: Entry = { ...entry, id, is_new: true };
+  const id = context.now.elementOf(entry)!.id ??= context.newId();
+  const made: Entry = { ...entry, id, [NEW_ROW]: true };
   for (const [name, field] of Object.entries(array.fields)) {
     const below = entriesIn(name, field, array.composite);
     if (!below) continue;
@@ -339,42 +441,103 @@ function asNew(array: Entries, entry: Entry, context: Context): Entry {
 
 /** Merges the fields of an object. What ONIX does not say stays as it is here. */
 function mergeFields(
-  { fields, composite }: Pick<Entries, "fields" | "composite">,
+  { fields, composite, together }: Pick<
+    Entries,
+    "fields" | "composite" | "together"
+  >,
   before: Entry,
   after: Entry,
   here: Entry,
   at: Element,
+  of: readonly string[],
   context: Context,
 ): Entry {
   const merged: Entry = { ...here };
   for (const [name, field] of Object.entries(fields)) {
     const codec = codecOf(name, field, composite);
-    if (!codec) continue;
+    if (!codec || together.includes(name) && name !== together[0]) continue;
     const [was, now, own] = [before[name], after[name], here[name]];
-    const said = codec.project(now);
     const array = entriesIn(name, field, composite);
-    if (!array && isEqual(said, codec.project(was))) continue;
     if (array) {
       const [a, b, c] = [was, now, own].map(objectsIn);
-      merged[name] = mergeRows(array, a!, b!, c!, at, context);
-    } else if (field.kind === "group" && field.type !== "Territory") {
+      const parent = { element: at };
+      merged[name] = mergeRows(array, a!, b!, c!, parent, of, context);
+    } else if (field.kind === "group" && hasRows(field.fields)) {
       const group = {
         fields: field.fields,
         composite: elementOf(name, field)!,
+        together: [],
       };
       const [a, b, c] = [was, now, own].map((each) => (each ?? {}) as Entry);
       const found = codec.find?.(at) ?? at;
-      merged[name] = mergeFields(group, a!, b!, c!, found, context);
+      merged[name] = mergeFields(group, a!, b!, c!, found, of, context);
     } else {
-      const is = codec.project(own);
-      const isEdited = !isEqual(is, codec.project(was)) && !isEqual(is, said);
-      if (isEdited && context.conflict(codec.find?.(at) ?? at, now, own)) {
-        continue;
+      const names = together.includes(name) ? together : [name];
+      const parts = names.map((name) => partOf(name, fields[name]!, composite));
+      const differ = (a: Entry, b: Entry) =>
+        parts.filter(({ name, codec }) =>
+          !isEqual(codec.project(a[name]), codec.project(b[name]))
+        );
+      if (differ(before, after).length === 0) continue;
+      const conflicting = differ(here, before).length > 0
+        ? differ(here, after)
+        : [];
+      const shownIn = (entry: Entry) =>
+        conflicting.map(({ name }) => shown(entry[name])).filter(Boolean)
+          .join(" ");
+      const isKept = conflicting.length > 0 && context.conflict(
+        { ...placeIn(at, conflicting[0]!, after, here), of },
+        shownIn(after),
+        shownIn(here),
+      );
+      if (isKept) continue;
+      for (const { name, field } of parts) {
+        merged[name] = after[name] ?? (field.kind === "rows" ? [] : null);
       }
-      merged[name] = now ?? (field.kind === "rows" ? [] : null);
     }
   }
   return merged;
+}
+
+/** Whether rows stand in an object, so that its fields are merged one by one. */
+function hasRows(fields: Fields): boolean {
+  return Object.values(fields).some(({ kind }) => kind === "rows");
+}
+
+/** A field with the way in which it stands in its composite. */
+interface Part {
+  name: string;
+  field: Field;
+  codec: Codec;
+}
+
+function partOf(name: string, field: Field, composite: string): Part {
+  return { name, field, codec: codecOf(name, field, composite)! };
+}
+
+/** The element that says the new value of a field, or the first that differs of an object. */
+function placeIn(
+  at: Element,
+  { name, field, codec }: Part,
+  after: Entry,
+  here: Entry,
+): Place {
+  const found = codec.find?.(at);
+  const place = elementOf(name, field)!;
+  if (!found) {
+    return at.children.length > 0 ? missingAt(at, place) : { element: at };
+  }
+  if (field.kind !== "group") return { element: found };
+  const [theirs, ours] = [after, here].map((each) =>
+    (each[name] ?? {}) as Entry
+  );
+  const inner = Object.entries(field.fields)
+    .map(([name, inner]) => partOf(name, inner, found.name))
+    .find(({ name, codec }) =>
+      codec &&
+      !isEqual(codec.project(theirs![name]), codec.project(ours![name]))
+    );
+  return inner ? placeIn(found, inner, theirs!, ours!) : { element: found };
 }
 
 /**

@@ -52,6 +52,24 @@ export function isAt({ name, codes }: Step, element: Element): boolean {
     codes.every(([child, code]) => childValue(element, child) === code);
 }
 
+/** Where a path ends in a composite: the last element that is there, and the name of the next. */
+export function missingAt(
+  composite: Element,
+  path: string,
+): { element: Element; missing?: string } {
+  let element = composite;
+  for (const step of stepsOf(path)) {
+    const found = element.children.find((each) => isAt(step, each));
+    if (!found) {
+      return step.name.startsWith("@")
+        ? { element }
+        : { element, missing: step.name };
+    }
+    element = found;
+  }
+  return { element };
+}
+
 /** The value at a path. `isWhole` if the field is a JSON integer. */
 export function codecAt(path: string, { isWhole = false } = {}): Codec {
   const steps = stepsOf(path);
@@ -128,7 +146,12 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       if (leaf === "Date" && text) writeDate(found.at(-1)!, text);
       else setChild(found.at(-1)!, leaf, text);
     },
-    project: scalar,
+    project: kind === "text" || kind === "flow"
+      ? (value) =>
+        typeof value === "string"
+          ? valueOf(element(leaf, value))
+          : scalar(value)
+      : scalar,
   };
 }
 

@@ -2,7 +2,7 @@
 import type {} from "../../numbers.ts";
 import { codePoints } from "../../values.ts";
 import { codesOfKind, dataElement } from "../rules/facts.ts";
-import { expectedCode } from "../rules/kinds.ts";
+import { expectedCodes } from "../rules/kinds.ts";
 import { child, type Element, hasText, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/mend.ts";
 import {
@@ -157,7 +157,7 @@ export class RecordReader {
   isCode(code: string, element: Element, kind: string): boolean {
     const codes = codesOfKind(kind);
     if (!codes || codes.has(code)) return true;
-    this.unreadable(element, "invalid_code", expectedCode(kind, [code]));
+    this.unreadable(element, "invalid_code", expectedCodes(kind, [code]));
     return false;
   }
 
@@ -249,12 +249,18 @@ export class RecordReader {
     return { messages, more: this.#more };
   }
 
-  /** The path of an element, with positions where its name occurs repeatedly, and its text. */
-  placeOf(element: Element): ElementPlace {
+  /**
+   * The path of an element, with positions where its name occurs repeatedly, and its text,
+   * or the path of what is missing in it.
+   */
+  placeOf(element: Element, missing?: string): ElementPlace {
     const wanted = new Set([element]);
     const path = pathsOf(this.record, wanted, this.#steps).get(element) ??
       `/${this.record.name}`;
-    return { path, value: shortened(valueOf(element) ?? null) };
+    if (!missing) return { path, value: shortened(valueOf(element) ?? null) };
+    const others = element.children.filter(({ name }) => name === missing);
+    const position = others.length > 0 ? `[${others.length + 1}]` : "";
+    return { path: `${path}/${missing}${position}`, value: null };
   }
 
   /** The values that no field holds, but not what the service writes of itself. */

@@ -3,7 +3,7 @@ import type { Queries } from "../../../db/database.ts";
 import { seed } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { exportCatalogue } from "../../../db/transfer/export.ts";
-import { CATALOGUE } from "../../../db/transfer/format.ts";
+import { CATALOGUE } from "../../../schema/lines.ts";
 import { importCatalogue } from "../../../db/transfer/import.ts";
 import type { App } from "../app/harness.ts";
 import { ROOT } from "../app/process.ts";
@@ -41,7 +41,7 @@ export async function fillDemo(database: Queries): Promise<void> {
       where jsonb_typeof(field_value) = 'number'`,
     String
       .raw`update collateral set text = E'"\\" \u2028 \u0001\n😀' where text is not null`,
-    `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.000006+07'
+    `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.006+07'
       where isbn13 is not null`,
     `insert into onix_records
         (organization_id, product_id, record_reference, record, digest, product_updated_at, differences, identities)
@@ -50,8 +50,11 @@ export async function fillDemo(database: Queries): Promise<void> {
       from products where isbn13 is not null`,
     `insert into onix_aliases (organization_id, product_id, record_reference)
       select organization_id, id, r || product_code from products, unnest(array['a/', 'b/']) r`,
-    `insert into onix_senders (organization_id, product_id, sender_name, sent_at)
-      select organization_id, id, 'Press', '2026-11-24 12:00:00.000001+01' from products`,
+    `update onix_records set sender_name = 'Press'`,
+    `insert into onix_senders
+        (organization_id, product_id, sender_name, sent_at, record, digest, differences, identities)
+      select organization_id, id, 'Shop', '2026-11-24 12:00:00.000001+01', '<Product/>', 'y', '{"title": 1}', '{"0": "x"}'
+      from products`,
   );
 }
 

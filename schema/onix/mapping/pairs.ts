@@ -1,0 +1,146 @@
+import type { Fields } from "../../fields.ts";
+import { elementOf } from "../../fields.ts";
+import { limits } from "../rules/limits.ts";
+import { type Element, settledText } from "../xml/element.ts";
+import { canonical } from "../../objects.ts";
+
+/*
+ * Which entry of an array is which after a change. In: the entries before and after. Out:
+ * pairs. An entry that cannot be told from others has no partner: what is known of one is
+ * never said of another.
+ */
+
+/** What tells an entry from others of its array, as texts. */
+export interface Traits {
+  /** All that it says. */
+  whole: string;
+  /** Its natural key. */
+  key: string;
+  /** What tells entries of one key apart, the strongest first. */
+  apart: readonly string[];
+  /** All but its key. */
+  others: string;
+}
+
+/** The fields by which the entries of an array are told apart. */
+export interface Keys {
+  /** The natural key. */
+  key: readonly string[];
+  /** The fields that tell entries of one key apart, the strongest first. */
+  apart: readonly string[];
+}
+
+/** The traits of an entry that says this, in an element with more than that. */
+export function traitsOf(
+  form: Record<string, unknown>,
+  { key, apart }: Keys,
+  beside = "",
+  whole = canonical(form),
+): Traits {
+  const others = Object.entries(form).filter(([name]) => !key.includes(name));
+  return {
+    whole,
+    key: canonical(key.map((name) => form[name])),
+    apart: [...apart.map((name) => canonical(form[name])), beside],
+    others: canonical([others, beside]),
+  };
+}
+
+/**
+ * Pairs entries that say the same; then those with the same key that nothing else tells
+ * apart, if there are as many of them (`same`); then those of a key that share what no other
+ * of the key has, and those in the same place among as many of one key (`key`); and last, in
+ * the same place among as many in all, those that differ in their key alone (`place`).
+ */
+export function pairEntries<Entry>(
+  before: readonly Entry[],
+  after: readonly Entry[],
+  traits: (entry: Entry) => Traits,
+  by: "same" | "key" | "place",
+): Map<Entry, Entry> {
+  const pairs = new Map<Entry, Entry>();
+  if (before.length === 0 || after.length === 0) return pairs;
+  const known = new Map([...before, ...after].map((one) => [one, traits(one)]));
+  const paired = new Set<Entry>();
+  const isFree = (entry: Entry) => !paired.has(entry);
+  const pair = (one: Entry, other: Entry) => {
+    pairs.set(other, one);
+    paired.add(one).add(other);
+  };
+  const pairAll = (ones: readonly Entry[], others: readonly Entry[]) =>
+    ones.slice(0, others.length).forEach((one, i) => pair(one, others[i]!));
+  /** Compares the entries of both arrays that have a trait in common. */
+  const compare = (
+    trait: (traits: Traits) => string,
+    pairThese: (ones: readonly Entry[], others: readonly Entry[]) => void,
+  ) => {
+    const traitOf = (entry: Entry) => trait(known.get(entry)!);
+    const all = Map.groupBy(after, traitOf);
+    for (const [trait, ones] of Map.groupBy(before, traitOf)) {
+      pairThese(ones, all.get(trait) ?? []);
+    }
+  };
+
+  compare(
+    ({ whole }) => whole,
+    (ones, others) => pairAll(ones.filter(isFree), others.filter(isFree)),
+  );
+  compare(
+    ({ key, apart }) => canonical([key, apart]),
+    (ones, others) => {
+      const [left, right] = [ones.filter(isFree), others.filter(isFree)];
+      if (left.length === right.length) pairAll(left, right);
+    },
+  );
+  if (by === "same") return pairs;
+  for (const i of known.get(before[0]!)!.apart.keys()) {
+    compare(
+      ({ key, apart }) => canonical([key, apart[i]]),
+      ([one, another], [other, more]) => {
+        if (!one || another || !other || more) return;
+        if (isFree(one) && isFree(other)) pair(one, other);
+      },
+    );
+  }
+  const inPlace = (ones: readonly Entry[], others: readonly Entry[]) =>
+    ones.length !== others.length ? [] : ones.flatMap((one, i) => {
+      const other = others[i]!;
+      return isFree(one) && isFree(other) ? [[one, other] as const] : [];
+    });
+  compare(({ key }) => key, (ones, others) => {
+    for (const [one, other] of inPlace(ones, others)) pair(one, other);
+  });
+  for (const [one, other] of by === "place" ? inPlace(before, after) : []) {
+    const isAlike = known.get(one)!.others === known.get(other)!.others;
+    if (isAlike) pair(one, other);
+  }
+  return pairs;
+}
+
+/** All that an element says, whatever the order of its attributes. */
+export function wholeOf(element: Element): string {
+  return canonical(said(element));
+}
+
+function said(element: Element): unknown {
+  const { name, attributes, children } = element;
+  const text = settledText(element);
+  return [name, Object.entries(attributes).sort(), text, children.map(said)];
+}
+
+/** What no field holds, but tells an entry from others: identifiers, and what limits it. */
+export function besideFields(element: Element, fields: Fields): string {
+  const held = new Map(
+    Object.entries(fields).map(([name, field]) => [
+      elementOf(name, field)?.split(/[[/]/)[0],
+      field,
+    ]),
+  );
+  return element.children.map((child) => {
+    const field = held.get(child.name);
+    if (field?.kind === "group") return besideFields(child, field.fields);
+    const isTelling = !field &&
+      (child.name.endsWith("Identifier") || limits(child.name, element.name));
+    return isTelling ? wholeOf(child) : "";
+  }).join("");
+}

@@ -1,0 +1,53 @@
+import { elementOf, type Field, type Fields } from "../../fields.ts";
+import { isObject } from "../../objects.ts";
+import { CODE_LISTS } from "../../onix_codes.ts";
+import { dataElement } from "../rules/facts.ts";
+import { textOf } from "./record_reader.ts";
+
+/*
+ * Entries in words, by which a reader of a message knows which one is meant.
+ */
+
+/** The most values of an entry that are named. */
+const MAX_VALUES = 8;
+
+/** The composite and the natural key of an entry: its codes with their labels. */
+export function inWords(
+  { composite, key, fields }: {
+    composite: string;
+    key: readonly string[];
+    fields: Fields;
+  },
+  entry: Record<string, unknown>,
+): string {
+  const values = key.flatMap((name) =>
+    valuesIn(name, fields[name]!, entry[name])
+  );
+  const most = values.slice(0, MAX_VALUES);
+  const more = values.length > MAX_VALUES ? ["…"] : [];
+  return [composite, ...most, ...more].join(" ");
+}
+
+function valuesIn(name: string, field: Field, value: unknown): string[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((one) => valuesIn(name, field, one));
+  }
+  if (isObject(value) && "fields" in field) {
+    return Object.entries(field.fields).flatMap(([name, inner]) =>
+      name.endsWith("_excluded") ? [] : valuesIn(name, inner, value[name])
+    );
+  }
+  const text = textOf(value);
+  const element = elementOf(name, field);
+  if (!text || !element) return [];
+  const label = labelOf(element, text);
+  return [label ? `${text} (${label})` : text];
+}
+
+/** The label of a code of the list that the element has. */
+function labelOf(element: string, code: string): string | undefined {
+  const list = Number.parseInt(dataElement(element)?.kind ?? "");
+  const { codes } = CODE_LISTS[`${list}` as keyof typeof CODE_LISTS] ??
+    { codes: [] };
+  return codes.find((one) => one.code === code)?.label;
+}
