@@ -61,7 +61,7 @@ export async function openDemo(): Promise<Demo> {
   };
 }
 
-/** Sends the requests, and returns the content of the examples file, which is reproducible. */
+/** Sends the requests, and returns the content of the examples file, an exchange a line. It is reproducible. */
 export async function makeExamples(app: Demo): Promise<string> {
   const responses: Responses = {};
   const exchanges: Record<string, Exchange> = {};
@@ -118,7 +118,10 @@ export async function makeExamples(app: Demo): Promise<string> {
     await pause(2);
   }
   await sender.stop(performance.now() + 5_000);
-  return withFixedValues(JSON.stringify(exchanges, null, 2) + "\n");
+  const text = await withFixedValues(JSON.stringify(exchanges, null, 2));
+  const lines = Object.entries(JSON.parse(text))
+    .map(([name, exchange]) => `"${name}":${JSON.stringify(exchange)}`);
+  return `{\n${lines.join(",\n")}\n}\n`;
 }
 
 /** Resolves a value that may depend on earlier responses. */
