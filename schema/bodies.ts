@@ -45,10 +45,20 @@ export interface ProductBody {
 /** A validated entry of an array, or body of a record: the given fields by name. */
 export type Entry = Record<string, unknown>;
 
+/** A validated line of a file. */
+export interface RestoredLine extends Entry {
+  id: string;
+  /** What `GET` does not show, by name. */
+  stored: Record<string, unknown[] | undefined>;
+}
+
 type Schema<T = Entry> = v.GenericSchema<unknown, T>;
 
-/** `new` for what creates a row, `changed` for what updates one: every field is optional. */
-type Form = "new" | "changed";
+/**
+ * `new` for what creates a row, `changed` for what updates one: every field is optional.
+ * `restored` for the line of a file: what is new, with the ids that it had.
+ */
+type Form = "new" | "changed" | "restored";
 
 /** The maximum number of entries in all arrays of a tree. */
 const MAX_ROWS = 20_000;
@@ -56,6 +66,21 @@ const MAX_ROWS = 20_000;
 /** The body that creates a record (`new`), or updates it. */
 export function recordBody(table: OwnTable, form: Form): Schema {
   return objectBody({ ...RECORDS[table].fields, products: PRODUCTS }, form);
+}
+
+/**
+ * The line of a product or of a record in a file: what `GET` shows of it, whose `id`, times
+ * and code are restored, and `stored`.
+ */
+export function lineBody(
+  table: OwnTable | "products",
+  stored: v.ObjectEntries,
+): Schema<RestoredLine> {
+  const fields = table === "products"
+    ? { ...SCALARS, ...ARRAYS }
+    : { ...RECORDS[table].fields, products: PRODUCTS };
+  const before = { id: Uuid, stored: v.optional(closedObject(stored), {}) };
+  return objectBody(fields, "restored", before) as Schema<RestoredLine>;
 }
 
 /**
@@ -113,10 +138,14 @@ function objectBody(
 function bodyValue(field: Field, form: Form): v.GenericSchema | undefined {
   switch (field.kind) {
     case "column": {
-      const { body, isRequired, fallback } = field;
-      if (!body) return;
-      if (form === "new" && isRequired) return body;
-      if (form === "new" && fallback !== undefined) {
+      const { body, restored, isRequired, fallback } = field;
+      if (!body) {
+        return form === "restored" && restored
+          ? v.optional(restored)
+          : undefined;
+      }
+      if (form !== "changed" && isRequired) return body;
+      if (form !== "changed" && fallback !== undefined) {
         return v.optional(body, fallback);
       }
       return v.optional(
@@ -130,14 +159,18 @@ function bodyValue(field: Field, form: Form): v.GenericSchema | undefined {
         : v.optional(group, {});
     }
     case "rows":
-      if (field.path) return;
+      if (field.path) {
+        return form === "restored" ? v.optional(pathBody(field)) : undefined;
+      }
       return field.put === "tree"
         ? v.optional(arrayOf(field, form), [])
         : v.optional(arrayOf(field, form));
     case "values":
     case "list": {
       const entries = entriesOf(field);
-      return form === "new" && field.isRequired ? entries : v.optional(entries);
+      return form !== "changed" && field.isRequired
+        ? entries
+        : v.optional(entries);
     }
   }
 }
@@ -170,7 +203,10 @@ function arrayOf(rows: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
   if (put === "tree" || form === "new") {
     return array(rowEntry(rows, "new"), { distinct });
   }
-  return list(anyEntry(rows), "id");
+  return list(
+    form === "restored" ? rowEntry(rows, form) : anyEntry(rows),
+    "id",
+  );
 }
 
 /** An entry with an `id` updates a row. An entry without one creates a row. */
@@ -212,13 +248,17 @@ const rowEntries = remembered((array: Rows) => {
     if (form === "changed") {
       return ruled(objectBody(fields, form, { id: ChangedId }), rules);
     }
-    const id = put === "tree" ? KeptId : NoId;
+    const id = put === "tree" || form === "restored" ? KeptId : NoId;
     return ruled(
       objectBody(fields, form, key || isIdHidden ? {} : { id }),
       rules,
     );
   }
-  return { new: made("new"), changed: made("changed") };
+  return {
+    new: made("new"),
+    changed: made("changed"),
+    restored: made("restored"),
+  };
 });
 
 /** The columns of an object. */
@@ -246,17 +286,23 @@ const typedEntries = remembered((array: Rows) => {
     return Object.fromEntries(
       Object.entries(array.types!).map(([type, { fields }]) => {
         const own = v.literal(type);
-        const before = form === "new"
-          ? { id: NoId, [discriminator]: described(TYPE, own) }
-          : {
-            id: ChangedId,
-            [discriminator]: described(TYPE, v.optional(own)),
-          };
-        return [type, objectBody(fields, form, before)];
+        const id = { new: NoId, changed: ChangedId, restored: KeptId }[form];
+        const isChanged = form === "changed";
+        return [
+          type,
+          objectBody(fields, form, {
+            id,
+            [discriminator]: described(TYPE, isChanged ? v.optional(own) : own),
+          }),
+        ];
       }),
     );
   }
-  return { new: made("new"), changed: made("changed") };
+  return {
+    new: made("new"),
+    changed: made("changed"),
+    restored: made("restored"),
+  };
 });
 
 /** An entry with a missing or wrong type. Its other fields are not checked. */

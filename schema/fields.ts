@@ -6,6 +6,7 @@ import {
   Percent,
   PositiveInteger,
 } from "./numbers.ts";
+import { DateTime } from "./date_time.ts";
 import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { Day, described, idIn, text, Timestamp } from "./values.ts";
@@ -13,8 +14,7 @@ import { Day, described, idIn, text, Timestamp } from "./values.ts";
 /*
  * The words in which `product.ts` and `records.ts` describe what is stored. A field has
  * the name of its column and of its JSON field. Whatever reads or writes a field derives
- * from its description: schemas (`bodies.ts`), SQL (`db/products/`), the file format
- * (`db/transfer/`).
+ * from its description: schemas (`bodies.ts`), SQL (`db/products/`).
  */
 
 /** The fields of an object, in the order of responses. */
@@ -48,6 +48,8 @@ export interface Column {
   body?: v.GenericSchema;
   /** Its value in responses, where it may be null unless it is required or has a fallback. */
   response: v.GenericSchema;
+  /** Its value in lines of files, if the service assigns it otherwise. */
+  restored?: v.GenericSchema;
   /** Whether a new row must have it. */
   isRequired?: boolean;
   /** The value of a new row without it. Other columns are then null. */
@@ -228,13 +230,24 @@ export function required<F extends StoredField>(field: F): F {
   return { ...field, isRequired: true };
 }
 
-/** A column that the service assigns. */
-export function assigned(response: v.GenericSchema): Column {
-  return { kind: "column", response, isRequired: true };
+/** A column that the service assigns, and an import restores if `restored` is given. */
+export function assigned(
+  response: v.GenericSchema,
+  restored?: v.GenericSchema,
+): Column {
+  return {
+    kind: "column",
+    response,
+    isRequired: true,
+    ...restored && { restored },
+  };
 }
 
 /** The time of an event, assigned by the service. */
-export const time: Column = { ...assigned(Timestamp), format: "time" };
+export const time: Column = {
+  ...assigned(Timestamp, DateTime),
+  format: "time",
+};
 
 export const words = column(text(), v.string());
 export const day = column(Day);
@@ -464,6 +477,11 @@ export function columnsIn(fields: Fields): [string, StoredField][] {
       return isStored(field) ? [[name, field]] : [];
     },
   );
+}
+
+/** The tables of an array, with those of the arrays below it. */
+export function tablesOf({ table, fields }: Rows): string[] {
+  return [table, ...arraysBelow(fields).flatMap(tablesOf)];
 }
 
 /** The arrays of rows below a row with these fields, including those in its groups. */

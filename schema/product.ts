@@ -82,7 +82,7 @@ const PUBLICATION = "PublishingDate[PublishingDateRole=01]/Date";
 export const SCALARS = {
   id: about("The id of the product.", assigned(Uuid), null),
   organization_id: about("The id of the organization that owns the product.", assigned(Uuid), null),
-  product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code), null),
+  product_code: about("The code of the product, unique in the organization. The service assigns it.", assigned(Code, heading()), null),
   created_at: about("The time at which the product was created.", time, null),
   updated_at: about("The time of the last change of the product.", time, null),
   title: about("The title, without the subtitle.", required(column(heading(500))),

@@ -1,4 +1,4 @@
-import type { ProductBody } from "../../schema/bodies.ts";
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import {
   isOneOf,
@@ -16,6 +16,8 @@ export interface Change {
   isNew: boolean;
   /** Whether each array in the body is whole, as in an upsert: rows without an entry are deleted. */
   isWhole?: boolean;
+  /** The code and times that an import restores. The entries in the body then keep their ids. */
+  restored?: Entry;
 }
 
 /** The condition that a column is the id of one of these products. */

@@ -252,16 +252,16 @@ export function selectBuilt(id: string) {
  * Builds the documents of these products, and stores the smallest, at most 4 MiB in all:
  * writes of the products wait for the transaction.
  *
- * The lock keeps a product from being deleted and inserted again meanwhile: the
- * document of the old row would be valid for the new one. NOWAIT prevents
- * deadlocks with deletions.
+ * The lock keeps a product from being changed meanwhile, or deleted and inserted again:
+ * an import restores `updated_at`, so the document of the old row could be valid for the
+ * new one. NOWAIT prevents deadlocks.
  */
 export function storeProducts(ids: readonly string[]): Statement[] {
   const selected = sql`
     p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `;
   return [
-    sql`select from products p where ${selected} order by p.id for key share nowait`,
+    sql`select from products p where ${selected} order by p.id for share nowait`,
     sql`
       insert into product_documents (${documentColumns})
       with built as materialized (

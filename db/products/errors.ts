@@ -11,6 +11,7 @@ import {
   detailAt,
   type ErrorDetail,
   invalid,
+  refusedBy,
   seriesNotAttached,
   unavailable,
   unknownEntry,
@@ -90,17 +91,42 @@ function tooManyEntries(array: string): ErrorDetail {
   );
 }
 
+/** The error details of what an import restores and another product has. */
+const RESTORED: Record<string, ErrorDetail> = {
+  products_code: detailAt(
+    "/product_code",
+    "duplicate: Another product has this code",
+  ),
+  onix_aliases_pkey: inUse("/stored/onix_aliases"),
+  onix_records_by_reference: inUse("/stored/onix_records"),
+};
+
+function inUse(pointer: string): ErrorDetail {
+  return detailAt(
+    pointer,
+    "duplicate: Another product has such a reference, or an earlier entry",
+  );
+}
+
+/** The error detail of a write that the database refuses although its body is valid. */
+export function refusal(error: unknown): ErrorDetail {
+  return RESTORED[brokenConstraint(error) ?? ""] ?? refusedBy(error, "product");
+}
+
 /** The foreign key of a publishing program on its products. */
 export const IN_PROGRAM = "publishing_program_products_product";
 
 /** The foreign keys of rows on their products. Without a program, SQL has deleted the product meanwhile. */
 const OF_PRODUCT = /_product$/;
 
-/** Whether the body or the operation violated a rule, unlike a failure of the database. */
+/**
+ * Whether the body or the operation violated a rule, or another request has created the
+ * product meanwhile, unlike a failure of the database.
+ */
 export function isViolation(error: unknown): boolean {
   const constraint = brokenConstraint(error) ?? "";
   return constraint in RULES || constraint === ROWS_FOUND ||
-    OF_PRODUCT.test(constraint);
+    constraint === "products_pkey" || OF_PRODUCT.test(constraint);
 }
 
 /**
@@ -161,7 +187,7 @@ export async function findErrors(
   );
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
-  return changes.map(({ id, body, isNew }, at) => {
+  return changes.map(({ id, body, isNew, restored }, at) => {
     const product = isNew ? NOTHING_STORED : stored.get(id.toLowerCase());
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) =>
@@ -169,7 +195,9 @@ export async function findErrors(
       ),
       ...unattachedSeries(body, product),
       ...announcements(body, product),
-      ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product)),
+      ...ROWS.flatMap(([name, array]) =>
+        wrongRows(name, array, body, product, !!restored)
+      ),
     ];
   });
 }
@@ -311,12 +339,15 @@ function wrongRows(
   array: Rows,
   body: ProductBody,
   { tables }: Stored,
+  isRestored: boolean,
 ): ErrorDetail[] {
   const entries = body[name] as Entry[] | undefined;
   if (!entries) return [];
-  const unknown = Array.from(namedRows(array, entries)).filter(
-    ({ table, id }) => !tables[table]?.some((row) => row.id === id),
-  );
+  const unknown = isRestored
+    ? []
+    : Array.from(namedRows(array, entries)).filter(
+      ({ table, id }) => !tables[table]?.some((row) => row.id === id),
+    );
   const rows = tables[array.table] ?? [];
   const added = entries.filter(({ id }) => !id).length;
   return [

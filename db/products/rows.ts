@@ -41,7 +41,8 @@ interface ArrayWrites {
 }
 
 /** The new entries of one array of a product. */
-interface ProductArray extends Pick<Change, "id" | "isNew" | "isWhole"> {
+interface ProductArray
+  extends Pick<Change, "id" | "isNew" | "isWhole" | "restored"> {
   entries: readonly Entry[];
 }
 
@@ -50,9 +51,10 @@ const PUT = { patch, replace, link: replaceLinks, tree: replaceTree };
 /** The statements that write the arrays in the bodies. Absent arrays are unchanged. */
 export function writeArrays(changes: readonly Change[]): ArrayWrites {
   const all = ROWS.flatMap(([name, array]) => {
-    const given = changes.flatMap(({ id, body, isNew, isWhole }) =>
-      body[name] ? [{ id, isNew, isWhole, entries: body[name] as Entry[] }] : []
-    );
+    const given = changes.flatMap((change): ProductArray[] => {
+      const entries = change.body[name] as Entry[] | undefined;
+      return entries ? [{ ...change, entries }] : [];
+    });
     const { whole = [], rest = [] } = Object.groupBy(
       given,
       ({ isWhole }) => isWhole && array.put === "patch" ? "whole" : "rest",
@@ -99,7 +101,12 @@ function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   return {
     writes: [
       ...updateRows(array, ["position", ...changed], named),
-      ...insertRows(array.table, ["id", ...columns], unnamed),
+      ...insertRows(
+        array.table,
+        ["id", ...columns],
+        unnamed,
+        given.some(({ restored }) => restored) ? ["id"] : [],
+      ),
     ],
     deletions: deleteOthers(array, existingIds(given), [...named, ...unnamed]),
   };
@@ -121,8 +128,10 @@ function replaceLinks(
 
 /** The entries replace the rows and the rows below them. An entry with an `id` keeps it. */
 function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const named = given.flatMap(({ id: product_id, entries }) =>
-    Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
+  const named = given.flatMap(({ id: product_id, entries, restored }) =>
+    restored
+      ? []
+      : Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
   );
   const trees = given.map(({ id: product_id, entries }) =>
     rowsOfTree(array, entries, { product_id })
@@ -201,11 +210,12 @@ function rowsOfTree(
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const named: Entry[] = [];
   const unnamed: Entry[] = [];
-  for (const { id: product_id, entries } of given) {
+  for (const { id: product_id, entries, restored } of given) {
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
       const types = array.types && { types: typesOf(array, entry) };
-      if (entry.id && !(NEW_ROW in entry)) named.push({ ...row, ...types });
+      const isStored = entry.id && !restored && !(NEW_ROW in entry);
+      if (isStored) named.push({ ...row, ...types });
       else unnamed.push({ ...row, id: entry.id ?? uuidv7() });
     }
   }

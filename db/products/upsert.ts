@@ -1,6 +1,7 @@
 import {
   discriminatorOf,
   type Entry,
+  namedRows,
   type ProductBody,
 } from "../../schema/bodies.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
@@ -12,20 +13,24 @@ import { FIELDS } from "../../schema/product.ts";
  */
 
 /**
- * The fields of the body that differ from the stored product. Entries of rows with ids get
- * the ids of the rows that they describe.
+ * The fields of the body that differ from the stored product, or from another record with
+ * these fields. Entries of rows with ids get the ids of the rows that they describe.
  */
-export function changedFields(stored: Entry, body: ProductBody): ProductBody {
+export function changedFields(
+  stored: Entry,
+  body: ProductBody,
+  fields: Fields = FIELDS,
+): ProductBody {
   const changed: ProductBody = {};
   for (const [name, value] of Object.entries(body)) {
-    const field = FIELDS[name]!;
+    const field = fields[name]!;
     const before = stored[name];
     const after = field.kind === "rows"
       ? identified(field, before as Entry[], value as Entry[])
       : value;
     const isChanged = field.kind === "column" && field.refers?.heldBy
       ? changesHolder(field.refers.heldBy, name, stored, body)
-      : !isSame(wholeValue(field, before), wholeValue(field, after));
+      : !isSame(field, before, after);
     if (isChanged) changed[name] = after;
   }
   return changed;
@@ -43,17 +48,24 @@ function changesHolder(
   return after !== null && (after !== before || stored[name] !== body[name]);
 }
 
+/** Whether the values are the same. Ids of rows count where the later value has some. */
+function isSame(field: Field, before: unknown, after: unknown): boolean {
+  const hasIds = field.kind === "rows" && !namedRows(field, after).next().done;
+  return JSON.stringify(wholeValue(field, before, hasIds)) ===
+    JSON.stringify(wholeValue(field, after, hasIds));
+}
+
 /** A value with all that its description names, and nothing else. */
-function wholeValue(field: Field, value: unknown): unknown {
+function wholeValue(field: Field, value: unknown, hasIds: boolean): unknown {
   switch (field.kind) {
     case "rows":
       return (value as Entry[] ?? []).map((entry) => ({
-        ...field.naturalKey && { id: entry.id },
-        ...wholeEntry(fieldsOfEntry(field, entry), entry),
+        ...hasIds && { id: entry.id },
+        ...wholeEntry(fieldsOfEntry(field, entry), entry, hasIds),
       }));
     case "values":
       return (value as Entry[] ?? []).map((entry) =>
-        wholeEntry(field.fields, entry)
+        wholeEntry(field.fields, entry, hasIds)
       );
     case "list":
       return value ?? [];
@@ -62,16 +74,16 @@ function wholeValue(field: Field, value: unknown): unknown {
     case "group":
       return field.unless && !value
         ? null
-        : wholeEntry(field.fields, value as Entry ?? {});
+        : wholeEntry(field.fields, value as Entry ?? {}, hasIds);
     default:
       return undefined;
   }
 }
 
-function wholeEntry(fields: Fields, entry: Entry): Entry {
+function wholeEntry(fields: Fields, entry: Entry, hasIds: boolean): Entry {
   return Object.fromEntries(
     Object.entries(fields)
-      .map(([name, field]) => [name, wholeValue(field, entry[name])]),
+      .map(([name, field]) => [name, wholeValue(field, entry[name], hasIds)]),
   );
 }
 
@@ -103,11 +115,7 @@ function identified(
     if (entry.id) return { ...byId.get(entry.id), ...entry };
     const row = left.get(keyOf(entry))?.shift();
     return row
-      ? { id: row.id, ...wholeEntry(fieldsOfEntry(array, entry), entry) }
+      ? { id: row.id, ...wholeEntry(fieldsOfEntry(array, entry), entry, false) }
       : entry;
   });
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

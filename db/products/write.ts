@@ -184,6 +184,7 @@ export function writeProducts(
     ...countProducts(changes, deleted),
     ...endAnnouncements(updated),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
+    ...restoreTimes(changes),
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(changes),
     ...arrays.writes,
@@ -221,15 +222,26 @@ function newProductCode(): string {
   return `P-${characters.join("")}`;
 }
 
+/** The times that an import restores. */
+const TIMES = ["created_at", "updated_at"];
+
 /** Inserts the row. Columns without a field in the body are null. */
-function insertProduct({ id, body }: Change): Statement {
+function insertProduct({ id, body, restored = {} }: Change): Statement {
+  const code = restored.product_code ?? newProductCode();
   const values = COLUMNS.map((column) => {
     const value = body[column] ?? null;
     return Array.isArray(value) ? json(value) : value;
   });
+  const times = TIMES.filter((name) => restored[name]);
+  const restoredTimes = times.map((name) => restored[name]);
   return sql`
-    insert into products (organization_id, id, product_code, ${productColumns})
-    values (${organization}, ${parameters([id, newProductCode(), ...values])})
+    insert into products
+      (organization_id, id, product_code, ${productColumns}${
+    times.map((name) => raw(`, ${name}`))
+  })
+    values (${organization}, ${
+    parameters([id, code, ...values, ...restoredTimes])
+  })
   `;
 }
 
@@ -256,6 +268,22 @@ function updateProducts(changes: readonly Change[]): Statement {
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
       and p.id = r.id
   `;
+}
+
+/** Sets the codes and times of existing products that an import restores. */
+function restoreTimes(changes: readonly Change[]): Statement[] {
+  const restored = changes.filter(({ isNew, restored }) => !isNew && restored);
+  if (restored.length === 0) return [];
+  const rows = restored.map(({ id, restored }) => ({ ...restored, id }));
+  const columns = ["product_code", ...TIMES]
+    .map((name) => `${name} = coalesce(r.${name}, p.${name})`);
+  return [sql`
+    update products p
+    set ${names(...columns)}
+    from jsonb_populate_recordset(null::products, ${json(rows)}) r
+    where p.organization_id = ${organization} and p.id ${isIdOf(restored)}
+      and p.id = r.id
+  `];
 }
 
 /** A day of publication replaces the year or month that announced it, unless the body has both. */

@@ -1,5 +1,5 @@
 import type { Match } from "../../schema/batch.ts";
-import { type ApiError, invalid, refusedBy } from "../../schema/errors.ts";
+import { type ApiError, invalid } from "../../schema/errors.ts";
 import { ChangedMeanwhile, isDataError } from "../connections/errors.ts";
 import {
   organization,
@@ -16,6 +16,7 @@ import {
   idsInPrograms,
   inProgram,
   isViolation,
+  refusal,
   TOO_LARGE,
 } from "./errors.ts";
 import { hasKey, lockKeys, type ProductKey } from "./keys.ts";
@@ -119,7 +120,7 @@ export async function writeTogether<W extends Write>(
       if (faults.size === 0) {
         if (isViolation(error)) throw new ChangedMeanwhile(error);
         if (part.length === 1) {
-          const refused = invalid("The body", [refusedBy(error, "product")]);
+          const refused = invalid("The body", [refusal(error)]);
           result.faults.set(part[0]!, refused);
         } else {
           const half = part.length >> 1;

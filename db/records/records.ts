@@ -113,7 +113,7 @@ export function recordNotFound(table: RecordTable, id: string): ApiError {
 }
 
 /** Record `r` as JSON text. */
-function recordJson(table: RecordTable): Statement {
+export function recordJson(table: RecordTable): Statement {
   return sql`(
     select row_to_json(x) from (select ${selectRecord(table)}) x
   )::text`;
@@ -129,7 +129,7 @@ function recordById(
 }
 
 /** The columns that a body writes. */
-function recordColumns(table: OwnTable): string[] {
+export function recordColumns(table: OwnTable): string[] {
   return Object.entries(RECORDS[table].fields).flatMap(([name, field]) =>
     field.kind === "column" && field.body ? [name] : []
   );

@@ -1,15 +1,19 @@
-import { organization, raw, sql } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
-import type { Queries } from "../database.ts";
-import { inSnapshot } from "../snapshot.ts";
-import { LINE_KINDS } from "../../schema/lines.ts";
 import {
-  CATALOGUE,
-  formatsByKind,
-  listColumns,
-  selectLines,
-  transferSettings,
-} from "./format.ts";
+  joined,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
+import {
+  readerSettings,
+  type Transaction,
+} from "../connections/transaction.ts";
+import type { Queries } from "../database.ts";
+import { currentProduct, validDocument } from "../products/documents.ts";
+import { recordJson } from "../records/records.ts";
+import { inSnapshot } from "../snapshot.ts";
+import { CATALOGUE, KINDS, ONIX_TABLES } from "../../schema/lines.ts";
 
 /** The output of an export. */
 export interface ExportOutput {
@@ -24,10 +28,17 @@ const PAGE_LENGTH = 4_000_000;
 
 const MAX_LINES = 500;
 
+/** The settings of a transfer: every database writes the same times, and no time limits. */
+export const transferSettings: readonly Statement[] = [
+  sql`set local timezone = 'UTC'`,
+  ...readerSettings,
+  // The planner overestimates the size of arrays: JIT would take longer than the query.
+  sql`set local jit = off`,
+];
+
 /**
- * Writes a consistent snapshot of the organization in the format of `format.ts`.
- * The same content always produces the same text. Throws for an unknown
- * organization.
+ * Writes a consistent snapshot of the organization in the format of `schema/lines.ts`. The same
+ * content always produces the same text. Throws for an unknown organization.
  */
 export async function exportCatalogue(
   database: Queries,
@@ -53,47 +64,108 @@ async function writeLines(
   const total = await countRecords(tx);
   const header = { ...CATALOGUE, organization: { name }, records: total };
   await write(`${JSON.stringify(header)}\n`);
-
-  const [columns] = await tx.send(listColumns);
-  for (const [kind, format] of formatsByKind(columns)) {
-    const page = (limit: number, after?: string) =>
-      selectLines(
-        kind,
-        format,
-        sql`
-        ${after === undefined ? [] : sql`and id > ${after}`}
-        order by id
-        limit ${limit}
-      `,
-      );
+  for (const kind of KINDS.keys()) {
     let limit = MAX_LINES / 5;
-    let [rows] = await tx.send(page(limit));
-    while (rows.length > 0) {
+    let rest = sql`order by r.id limit ${limit}`;
+    for (;;) {
+      const [rows] = await tx.send(selectLines(kind, rest));
       const text = rows.map(({ line }) => `${line}\n`).join("");
-      const isLast = rows.length < limit;
+      await write(text);
+      progress?.(written += rows.length, total);
+      if (rows.length < limit) break;
       const meanLength = text.length / rows.length;
       limit = Math.ceil(Math.min(MAX_LINES, PAGE_LENGTH / meanLength));
-      // The database reads the next page while this one is written.
-      const [, [next]] = await Promise.all([
-        write(text),
-        isLast ? [] : tx.send(page(limit, rows.at(-1)!.id)),
-      ]);
-      progress?.(written += rows.length, total);
-      if (!next) break;
-      rows = next;
+      rest = sql`and r.id > ${rows.at(-1)!.id} order by r.id limit ${limit}`;
     }
   }
 }
 
 async function countRecords(tx: Transaction): Promise<number> {
   const counts = await tx.send(
-    ...Object.values(LINE_KINDS).map(({ table }) =>
+    ...Array.from(KINDS.values(), ({ table }) =>
       sql<{ count: number }>`
         select count(*)::float8 as count
         from ${raw(table)}
         where organization_id = ${organization}
-      `
-    ),
+      `),
   );
   return counts.reduce((sum, [row]) => sum + row!.count, 0);
+}
+
+/** What ONIX stores beside product `r`. */
+const onixRows = joined(ONIX_TABLES.map((table) =>
+  sql`array(
+    select to_jsonb(n) - '{organization_id,product_id}'::text[]
+    from ${raw(table)} n
+    where n.organization_id = ${organization} and n.product_id = r.id
+    order by 1
+  ) as ${raw(table)}`
+));
+
+/** The products of program `r`. */
+const programProducts = sql`array(
+  select x.product_id
+  from publishing_program_products x
+  where x.organization_id = ${organization} and x.program_id = r.id
+  order by 1
+) as products`;
+
+/**
+ * Selects the lines of a kind, of rows `r`. `rest` follows the condition on the organization,
+ * whose id the lines omit: the file may be imported into another.
+ */
+export function selectLines(
+  kind: string,
+  rest: Statement,
+): Statement<{ id: string; line: string }> {
+  const { table } = KINDS.get(kind)!;
+  switch (table) {
+    case "products": {
+      const ofOrganization = sql`'"organization_id":"' || o.id || '",'`;
+      return linesOf(kind, {
+        json: sql`replace(${currentProduct}, ${ofOrganization}, '')`,
+        stored: onixRows,
+        from: sql`
+          products r
+          join products p on p.organization_id = ${organization} and p.id = r.id
+          join organizations o on o.id = ${organization}
+          ${validDocument}
+        `,
+        rest,
+      });
+    }
+    case "publishing_programs":
+      return linesOf(kind, {
+        json: recordJson(table),
+        stored: programProducts,
+        from: raw(`${table} r`),
+        rest,
+      });
+    default:
+      return linesOf(kind, {
+        json: recordJson(table),
+        from: raw(`${table} r`),
+        rest,
+      });
+  }
+}
+
+function linesOf(
+  kind: string,
+  { json, stored, from, rest }: {
+    json: Statement;
+    stored?: Statement;
+    from: Statement;
+    rest: Statement;
+  },
+): Statement<{ id: string; line: string }> {
+  const end = stored
+    ? sql`|| ',"stored":' || (select row_to_json(s) from (select ${stored}) s)`
+    : [];
+  return sql`
+    select r.id, '{"kind":"${raw(kind)}",'
+      || trim(both '{}' from ${json}) ${end} || '}' as line
+    from ${from}
+    where r.organization_id = ${organization} ${rest}
+  `;
 }

@@ -1,21 +1,31 @@
-import { Buffer } from "node:buffer";
-import { isAnyOf, names, organization, sql } from "../connections/sql.ts";
-import { ApiError } from "../../schema/errors.ts";
-import { validName } from "../../schema/lines.ts";
-import { isDataError } from "../connections/errors.ts";
-import type { Queries } from "../database.ts";
-import { missesRows } from "../products/change.ts";
-import { storeWritten } from "../products/documents.ts";
-import { explainLine } from "./errors.ts";
+import type { Entry, RestoredLine } from "../../schema/bodies.ts";
+import { type ErrorDetail, unknownReference } from "../../schema/errors.ts";
 import {
-  formatsByKind,
-  type Line,
-  listColumns,
-  selectLines,
-  type TableFormat,
-  tablesOf,
-  transferSettings,
-} from "./format.ts";
+  type LineTable,
+  ONIX_TABLES,
+  tablesOfLine,
+} from "../../schema/lines.ts";
+import { parseExact } from "../../schema/numbers.ts";
+import { FIELDS } from "../../schema/product.ts";
+import { type OwnTable, RECORDS } from "../../schema/records.ts";
+import { referencesIn } from "../../schema/references.ts";
+import {
+  isAnyOf,
+  json,
+  names,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import type { Queries } from "../database.ts";
+import { type ReferencedId, unknownReferences } from "../products/errors.ts";
+import { lockKeys } from "../products/keys.ts";
+import { changedFields } from "../products/upsert.ts";
+import { type Write, writeTogether } from "../products/write_together.ts";
+import { recordColumns } from "../records/records.ts";
+import { selectLines, transferSettings } from "./export.ts";
 import {
   LineError,
   parseLine,
@@ -23,12 +33,6 @@ import {
   type RecordLine,
   splitLines,
 } from "./lines.ts";
-import {
-  checkUndistributed,
-  clearRecords,
-  lockRecords,
-  writeRecords,
-} from "./rows.ts";
 
 /** The callbacks of an import, and whether the header renames an existing organization. */
 export interface CatalogueImport {
@@ -51,7 +55,7 @@ const MAX_BATCH_LENGTH = 4_000_000;
 const FIRST_ANALYZE = 400;
 
 /**
- * Creates or replaces the records of a file in the format of `format.ts`, and
+ * Creates or replaces the records of a file in the format of `schema/lines.ts`, and
  * creates the organization if necessary. Records without a line remain. Refused
  * lines are reported, and the import continues. Unchanged records are not written.
  * Throws errors that no line caused, such as a lost connection, for a file without a
@@ -63,7 +67,6 @@ export async function importCatalogue(
   { refused, progress, rename = false }: CatalogueImport,
 ): Promise<void> {
   await checkSeeded(database);
-  const formats = formatsByKind(await database.scan(listColumns));
   let number = 0;
   let end = 0;
   /** The number of headers and empty lines. */
@@ -71,7 +74,7 @@ export async function importCatalogue(
   /** The number of records that the headers announce. */
   let expected = 0;
   let hasHeader = false;
-  const batches = new Batches(database, formats, {
+  const batches = new Batches(database, {
     refused,
     written: () => progress(number, end),
   });
@@ -84,9 +87,7 @@ export async function importCatalogue(
       hasHeader = true;
       expected += line.records;
       await batches.flush();
-      const name = validName(line.name);
-      if (name instanceof ApiError) throw new LineError(reasonOf(name.details));
-      return await nameOrganization(database, name, rename);
+      return await nameOrganization(database, line.name, rename);
     }
     if (!hasHeader) throw new LineError("A record precedes the header");
     await batches.add({ number: number + 1, ...line });
@@ -115,14 +116,14 @@ export async function importCatalogue(
   }
 }
 
-/** Writes records batch by batch. A batch has records of one kind. */
+/** Writes lines batch by batch. A batch has records of one kind. */
 class Batches {
   readonly #database: Queries;
-  readonly #formats: ReadonlyMap<string, TableFormat>;
   readonly #refused: CatalogueImport["refused"];
   /** Called after each batch. */
   readonly #written: () => void;
-  #batch: RecordLine[] = [];
+  /** The lines by the id of their record. */
+  readonly #batch = new Map<string, RecordLine>();
   #length = 0;
   /** The number of records of the kind so far. */
   #count = 0;
@@ -130,78 +131,66 @@ class Batches {
 
   constructor(
     database: Queries,
-    formats: ReadonlyMap<string, TableFormat>,
     { refused, written }: Pick<CatalogueImport, "refused"> & {
       written: () => void;
     },
   ) {
     this.#database = database;
-    this.#formats = formats;
     this.#refused = refused;
     this.#written = written;
   }
 
   get isFull(): boolean {
-    return this.#batch.length >= MAX_BATCH_LINES ||
+    return this.#batch.size >= MAX_BATCH_LINES ||
       this.#length >= MAX_BATCH_LENGTH;
   }
 
-  /** Adds a record. One of another kind begins a batch. */
+  /** Adds a record. One of another kind, or one that the batch has, begins a batch. */
   async add(line: RecordLine): Promise<void> {
-    if (this.#batch[0] && this.#batch[0].kind !== line.kind) {
-      await this.flush();
+    const [first = line] = this.#batch.values();
+    const { id } = line.record;
+    if (first.kind !== line.kind || this.#batch.has(id)) await this.flush();
+    if (first.kind !== line.kind) {
       this.#count = 0;
       this.#analyzeAt = FIRST_ANALYZE;
     }
-    this.#batch.push(line);
+    this.#batch.set(id, line);
     this.#length += line.text.length;
   }
 
   /** Writes the batch, which may be empty. */
   async flush(): Promise<void> {
-    const batch = this.#batch;
-    await this.#write(batch);
-    this.#count += batch.length;
-    if (batch[0] && this.#count >= this.#analyzeAt) {
-      await analyze(this.#database, this.#formatOf(batch[0]), this.#count);
-      this.#analyzeAt *= 10;
+    const [first] = this.#batch.values();
+    if (first) {
+      await this.#write([...this.#batch.values()]);
+      this.#count += this.#batch.size;
+      if (this.#count >= this.#analyzeAt) {
+        await analyze(this.#database, first.table, this.#count);
+        this.#analyzeAt *= 10;
+      }
     }
-    this.#batch = [];
+    this.#batch.clear();
     this.#length = 0;
     this.#written();
   }
 
-  /** Writes a batch. Splits a failed batch in half, down to the invalid lines. */
-  async #write(batch: readonly RecordLine[]): Promise<void> {
-    const [line] = batch;
-    if (!line) return;
-    try {
-      await writeAll(this.#database, this.#formatOf(line), batch);
-    } catch (error) {
-      // SQL or another import has inserted one of the products meanwhile.
-      if (missesRows(error)) return await this.#write(batch);
-      if (!isDataError(error)) throw error;
-      if (batch.length === 1) {
-        const details = await explainLine(this.#database, line, error);
-        return this.#refused(line.number, reasonOf(details));
-      }
-      const middle = batch.length >> 1;
-      await this.#write(batch.slice(0, middle));
-      await this.#write(batch.slice(middle));
+  /** Writes lines of one kind in a transaction. */
+  async #write(lines: readonly RecordLine[]): Promise<void> {
+    const [{ table }] = lines as [RecordLine];
+    const faults = await this.#database.transaction(async (tx) => {
+      checkUndistributed(tx);
+      const changes = await findChanges(tx, lines);
+      const faults = table === "products"
+        ? await writeProducts(tx, changes)
+        : await writeRecords(tx, table, changes);
+      await tx.commit();
+      return faults;
+    });
+    for (const [{ number }, details] of faults) {
+      this.#refused(number, reasonOf(details));
     }
   }
-
-  #formatOf({ kind }: RecordLine): TableFormat {
-    return this.#formats.get(kind)!;
-  }
 }
-
-/**
- * The size of a line, in bytes, above which its product may have more than 4 MiB of JSON.
- * The names and labels that the JSON adds take less than three times the line. The JSON of
- * such a product is stored, which checks its size.
- */
-const LARGE_BYTES = 2 ** 20;
 
 const NO_HEADER =
   "The file does not begin with a header: expected the output of deno task export";
@@ -215,62 +204,28 @@ async function checkSeeded(database: Queries): Promise<void> {
   }
 }
 
+/** Throws in a distributed database: Citus checks foreign keys between the kinds too early. */
+function checkUndistributed({ isDistributed }: Transaction): void {
+  if (!isDistributed) return;
+  throw new Error(
+    "A distributed database takes no imports: import the file before sql/citus.sql distributes the tables, or send POST /products/batch",
+  );
+}
+
 /** Runs ANALYZE on the tables of a kind if the planner knows fewer rows than these. */
 async function analyze(
   database: Queries,
-  format: TableFormat,
+  table: LineTable,
   rows: number,
 ): Promise<void> {
-  const [table] = await database.lookUp(sql<{ is_small: boolean }>`
+  const [known] = await database.lookUp(sql<{ is_small: boolean }>`
     select c.reltuples < ${rows} as is_small
     from pg_class c
-    where c.oid = to_regclass(${format.table})
+    where c.oid = to_regclass(${table})
   `);
-  if (!table!.is_small) return;
-  const tables = names(...tablesOf([format]));
+  if (!known!.is_small) return;
+  const tables = names(...tablesOfLine(table));
   await database.write(...transferSettings, sql`analyze ${tables}`);
-}
-
-/** Writes records of one kind in one transaction. Of several lines of a record, the last counts. */
-async function writeAll(
-  database: Queries,
-  format: TableFormat,
-  lines: readonly RecordLine[],
-): Promise<void> {
-  const batch = [...new Map(lines.map((line) => [line.id, line])).values()];
-  const ids = batch.map(({ id }) => id);
-  const [{ kind }] = batch as [RecordLine];
-  await database.transaction(async (tx) => {
-    checkUndistributed(tx);
-    const results = await tx.send(
-      ...transferSettings,
-      lockRecords(format, ids),
-      selectLines(
-        kind,
-        format,
-        sql`and id ${isAnyOf(ids)}`,
-      ),
-    );
-    const stored = new Map(
-      (results.at(-1) as Line[]).map(({ id, line }) => [id, line]),
-    );
-    // A repeated import writes only new and changed records.
-    const changed = batch.filter(({ id, text }) => stored.get(id) !== text);
-    const changedIds = changed.map(({ id }) => id);
-    const existingIds = changedIds.filter((id) => stored.has(id));
-    const records = JSON.stringify(changed.map(({ record }) => record));
-    const large = kind === "product"
-      ? changed.filter(({ text }) => Buffer.byteLength(text) > LARGE_BYTES)
-        .map(({ id }) => ({ id, body: {}, isNew: false }))
-      : [];
-    await tx.commit(
-      ...existingIds.length > 0
-        ? clearRecords(format, existingIds, records)
-        : [],
-      ...changedIds.length > 0 ? writeRecords(format, changedIds, records) : [],
-      ...large.length > 0 ? [storeWritten(tx, large)] : [],
-    );
-  });
 }
 
 /** Creates the organization. One that exists keeps its name, unless it is renamed. */
@@ -285,4 +240,198 @@ async function nameOrganization(
     on conflict (id) do update set name = excluded.name
     where ${rename} and o.name <> excluded.name
   `);
+}
+
+/** What a line changes. */
+interface LineChange {
+  line: RecordLine;
+  /** The record, as a line has it. Absent for a new one. */
+  before: RestoredLine | undefined;
+  /** The fields that the line changes. */
+  body: Entry;
+  /** What it changes of what `GET` does not show. */
+  stored: RestoredLine["stored"];
+}
+
+/**
+ * Locks the records of the lines, and returns what the lines change. Imports into one
+ * organization write one after the other: both may create the same records.
+ */
+async function findChanges(
+  tx: Transaction,
+  lines: readonly RecordLine[],
+): Promise<LineChange[]> {
+  const [{ kind, table }] = lines as [RecordLine];
+  const areTheirs = sql`r.id ${isAnyOf(lines.map(({ record }) => record.id))}`;
+  const results = await tx.send(
+    ...transferSettings,
+    lockKeys([{ match: "import", value: "" }]),
+    sql`
+      select from ${raw(table)} r
+      where r.organization_id = ${organization} and ${areTheirs}
+      order by r.id
+      for no key update
+    `,
+    selectLines(kind, sql`and ${areTheirs}`),
+  );
+  const found = results.at(-1) as { id: string; line: string }[];
+  const texts = new Map(found.map(({ id, line }) => [id, line]));
+  const fields = table === "products" ? FIELDS : RECORDS[table].fields;
+  return lines.flatMap((line): LineChange[] => {
+    const { stored, ...body } = line.record;
+    const text = texts.get(body.id);
+    if (text === undefined) return [{ line, before: undefined, body, stored }];
+    if (text === line.text) return [];
+    const before = parseExact(text) as RestoredLine;
+    const changed = changedFields(before, body, fields);
+    const others = Object.fromEntries(
+      Object.entries(stored).filter(([name, value]) =>
+        JSON.stringify(value) !== JSON.stringify(before.stored[name])
+      ),
+    );
+    return Object.keys({ ...changed, ...others }).length > 0
+      ? [{ line, before, body: changed, stored: others }]
+      : [];
+  });
+}
+
+type Faults = Map<RecordLine, ErrorDetail[]>;
+
+/** Writes products as batches do, with what `GET` does not show of them. */
+async function writeProducts(
+  tx: Transaction,
+  changes: readonly LineChange[],
+): Promise<Faults> {
+  const writes = changes.map((change): Write & LineChange => {
+    const { id, product_code, created_at, updated_at } = change.line.record;
+    const restored = { product_code, created_at, updated_at } as Entry;
+    const isNew = !change.before;
+    const { id: _, ...body } = Object.fromEntries(
+      Object.entries(change.body).filter(([name]) => !(name in restored)),
+    );
+    return { ...change, id, body, isNew, isWhole: true, restored };
+  });
+  const { faults } = await writeTogether(tx, writes, async (done) => {
+    await tx.send(...storeOnix(done));
+  });
+  return new Map(
+    Array.from(faults, ([{ line }, { details }]) => [line, details]),
+  );
+}
+
+/** Replaces what ONIX stores beside products, where lines change it. */
+function storeOnix(changes: readonly LineChange[]): Statement[] {
+  return ONIX_TABLES.flatMap((table) => {
+    const changing = changes.filter(({ stored }) => stored[table]);
+    const rows = changing.flatMap(({ line, stored }) =>
+      (stored[table] as Entry[])
+        .map((row) => ({ ...row, product_id: line.record.id }))
+    );
+    const existing = changing.flatMap(({ line, before }) =>
+      before ? line.record.id : []
+    );
+    return [
+      ...existing.length > 0
+        ? [sql`
+          delete from ${raw(table)} x
+          where x.organization_id = ${organization}
+            and x.product_id ${isAnyOf(existing)}
+        `]
+        : [],
+      ...rows.length > 0
+        ? [sql`
+          insert into ${raw(table)}
+          select r.*
+          from jsonb_array_elements(${json(rows)}) e (row)
+          cross join jsonb_populate_record(
+            null::${raw(table)},
+            e.row || jsonb_build_object('organization_id', ${organization}::uuid)
+          ) r
+        `]
+        : [],
+    ];
+  });
+}
+
+/** Writes records other than products, with the products of programs. */
+async function writeRecords(
+  tx: Transaction,
+  table: OwnTable,
+  changes: readonly LineChange[],
+): Promise<Faults> {
+  const faults = await findUnknown(tx, table, changes);
+  const valid = changes.filter(({ line }) => !faults.has(line));
+  if (valid.length === 0) return faults;
+  const columns = ["id", ...recordColumns(table)];
+  const times = ["created_at", "updated_at"];
+  const rows = valid.map(({ line, before }) => (
+    { ...before, updated_at: null, ...line.record }
+  ));
+  const updates = [...columns, ...times]
+    .map((name) => `${name} = excluded.${name}`);
+  await tx.send(
+    sql`
+      insert into ${raw(table)}
+        (organization_id, ${names(...columns, ...times)})
+      select ${organization}::uuid, ${
+      names(...columns, ...times.map((name) => `coalesce(${name}, now())`))
+    }
+      from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
+      on conflict (organization_id, id) do update set ${names(...updates)}
+    `,
+    ...table === "publishing_programs" ? setPrograms(valid) : [],
+  );
+  return faults;
+}
+
+/** The ids of unknown records in lines. */
+async function findUnknown(
+  tx: Transaction,
+  table: OwnTable,
+  changes: readonly LineChange[],
+): Promise<Faults> {
+  const references = referencesIn(table, RECORDS[table].fields);
+  const ids = changes.flatMap(({ line, stored }, at): ReferencedId[] => [
+    ...references.map(({ field, table: table_name }) => (
+      { at, pointer: `/${field}`, table_name, id: line.record[field] }
+    )),
+    ...(stored.products ?? []).map((id, i) => (
+      { at, pointer: `/stored/products/${i}`, table_name: "products", id }
+    )),
+  ]).filter(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const [unknown] = await tx.send(unknownReferences(ids));
+  return new Map(
+    Array.from(
+      Map.groupBy(unknown, ({ at }) => at),
+      ([at, ids]) => [
+        changes[at]!.line,
+        ids.map(({ pointer }) => unknownReference(pointer)),
+      ],
+    ),
+  );
+}
+
+/** Sets the products of programs, where lines change them. */
+function setPrograms(changes: readonly LineChange[]): Statement[] {
+  const changing = changes.filter(({ stored }) => stored.products);
+  const rows = changing.flatMap(({ line, stored }) =>
+    stored.products!.map((product_id) => (
+      { program_id: line.record.id, product_id }
+    ))
+  );
+  const programs = isAnyOf(changing.map(({ line }) => line.record.id));
+  return [
+    sql`
+      delete from publishing_program_products x
+      where x.organization_id = ${organization} and x.program_id ${programs}
+    `,
+    sql`
+      insert into publishing_program_products (organization_id, program_id, product_id)
+      select ${organization}::uuid, r.program_id, r.product_id
+      from jsonb_to_recordset(${
+      json(rows)
+    }) r (program_id uuid, product_id uuid)
+    `,
+  ];
 }

@@ -1,25 +1,31 @@
 import { Buffer } from "node:buffer";
+import type { RestoredLine } from "../../schema/bodies.ts";
 import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
-import { LINE_KINDS, validLine } from "../../schema/lines.ts";
+import {
+  CATALOGUE,
+  Header,
+  KINDS,
+  type LineTable,
+  validLine,
+} from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
 import { fromStored } from "../../schema/onix/xml/write.ts";
-import { CATALOGUE } from "./format.ts";
 
 /** An invalid line. The message is the reason. */
 export class LineError extends Error {
   override readonly name = "LineError";
 }
 
-/** A valid record. */
+/** A valid line of a record. */
 export interface RecordLine {
   number: number;
   kind: string;
-  id: string;
+  table: LineTable;
   /** The line as in the file. */
   text: string;
-  /** The values of the line in the form in which they are stored. */
-  record: object;
+  /** Its values in the form in which they are stored. */
+  record: RestoredLine;
 }
 
 const NEWLINE = 10;
@@ -54,39 +60,57 @@ export async function* splitLines(
 }
 
 /**
- * Parses a line by the schemas of the API. Returns a record, the header's name and number
- * of records (0 if it has none), or undefined for an empty line. Throws `LineError`, or
- * another error for a file of an unsupported version, which ends the import.
+ * Reads a line by the schemas of the API. Returns a record, the header's name and number of
+ * records (0 if it has none), or undefined for an empty line. Throws `LineError`, or another
+ * error for an invalid header or one of another version, which ends the import.
  */
 export function parseLine(
   bytes: Uint8Array,
 ):
   | Omit<RecordLine, "number">
-  | { name: unknown; records: number }
+  | { name: string; records: number }
   | undefined {
   const text = decodeLine(bytes);
   if (text === "") return;
   const { kind, ...given } = objectIn(text);
   if (kind === CATALOGUE.kind) {
-    return { name: nameIn(given), records: recordsIn(given) };
+    if (given.version !== CATALOGUE.version) {
+      throw new Error(
+        `The file has version ${given.version} of the format, and this release reads version ${CATALOGUE.version} alone: export the organization again with this release`,
+      );
+    }
+    try {
+      const { organization: { name }, records } = valid(Header, given);
+      return { name, records };
+    } catch (error) {
+      throw new Error(`The header is invalid: ${(error as Error).message}`);
+    }
   }
   if (typeof kind !== "string") throw new LineError("kind must be a string");
-  if (!Object.hasOwn(LINE_KINDS, kind)) {
-    throw new LineError(`There is no kind "${kind}"`);
-  }
-  const record = validLine(kind, given);
-  if (record instanceof ApiError) throw new LineError(reasonOf(record.details));
-  checkOnixRecords(record.onix_records);
-  return { kind, id: record.id, text, record };
+  const known = KINDS.get(kind);
+  if (!known) throw new LineError(`There is no kind "${kind}"`);
+  const { table, schema } = known;
+  const record = valid(schema, given);
+  checkOnixRecord(record.stored);
+  return { kind, table, text, record };
+}
+
+/** The line by its schema. Throws `LineError` with every error. */
+function valid<T>(schema: Parameters<typeof validLine<T>>[0], given: unknown) {
+  const line = validLine(schema, given);
+  if (line instanceof ApiError) throw new LineError(reasonOf(line.details));
+  return line;
 }
 
 /** Checks that the service can read the ONIX record of a product. */
-function checkOnixRecords(records: unknown): void {
-  for (const { record } of (records ?? []) as { record: string }[]) {
+function checkOnixRecord({ onix_records = [] }: RestoredLine["stored"]): void {
+  for (const { record } of onix_records as { record?: string }[]) {
     try {
-      fromStored(record);
+      if (record !== undefined) fromStored(record);
     } catch {
-      throw new LineError("/onix_records/0/record: Not as exports write it");
+      throw new LineError(
+        "/stored/onix_records/0/record: Expected a record as exports write it",
+      );
     }
   }
 }
@@ -123,19 +147,4 @@ function objectIn(text: string): Record<string, unknown> {
   }
   if (!isObject(value)) throw new LineError("The line is not a JSON object");
   return value;
-}
-
-function recordsIn({ records = 0 }: Record<string, unknown>): number {
-  if (Number.isInteger(records)) return records as number;
-  throw new LineError("records must be a whole number");
-}
-
-function nameIn({ version, organization }: Record<string, unknown>): unknown {
-  if (version !== CATALOGUE.version) {
-    const found = JSON.stringify(version);
-    throw new Error(
-      `This release reads version ${CATALOGUE.version} of the format, and the file has ${found}`,
-    );
-  }
-  return isObject(organization) ? organization.name : undefined;
 }

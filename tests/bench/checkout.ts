@@ -1,4 +1,5 @@
 import { basename, resolve } from "node:path";
+import { launchProgram } from "../support/app/process.ts";
 
 /** A working copy of this repository. */
 export interface Checkout {
@@ -12,8 +13,17 @@ export const HERE: Checkout = {
   folder: new URL("../..", import.meta.url).pathname,
 };
 
+/** Two checkouts, which may have the same commit. */
+export async function openBoth(
+  ...folders: [string, string]
+): Promise<Checkout[]> {
+  const [one, other] = await Promise.all(folders.map(openCheckout));
+  const isSame = one!.name === other!.name;
+  return [one!, isSame ? { ...other!, name: `${other!.name}-2` } : other!];
+}
+
 /** The checkout in `folder`, named after its commit. Throws if the folder has no checkout. */
-export async function openCheckout(folder: string): Promise<Checkout> {
+async function openCheckout(folder: string): Promise<Checkout> {
   const path = resolve(folder);
   await Deno.stat(`${path}/main.ts`);
   const { success, stdout } = await new Deno.Command("git", {
@@ -25,10 +35,13 @@ export async function openCheckout(folder: string): Promise<Checkout> {
   return { name: success ? commit : basename(path), folder: path };
 }
 
+/** The variables that name a database: a URL, or a folder of the embedded one. */
+export type Place = { DATABASE_URL: string; DATA_DIR?: string };
+
 /** Runs one of the checkout's commands, such as `migrate`, and returns its output. Throws if it fails. */
 export async function runCommand(
   { folder }: Checkout,
-  env: Record<string, string>,
+  env: Place,
   ...args: string[]
 ): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("deno", {
@@ -43,7 +56,7 @@ export async function runCommand(
 /** Creates an API key that may write, and returns it. */
 export async function createKey(
   checkout: Checkout,
-  env: Record<string, string>,
+  env: Place,
   organizationId: string,
 ): Promise<string> {
   const output = await runCommand(
@@ -53,4 +66,46 @@ export async function createKey(
     ...["--name", "Benchmark"],
   );
   return /cat_\S+/.exec(output)![0];
+}
+
+/** A program that serves the catalogue. */
+export interface Program extends AsyncDisposable {
+  name: string;
+  /** Its URL without a path. */
+  origin: string;
+  pid: number;
+}
+
+/** Starts the checkout's service like its users. Throws if it does not get ready. */
+export async function startService(
+  { name, folder }: Checkout,
+  env: Place,
+): Promise<Program> {
+  return await startProgram(name, ["deno", "task", "-q", "start"], {
+    folder,
+    env: { HOST: "127.0.0.1", ...env },
+    readyPath: "/health/ready",
+  });
+}
+
+/** Starts a program that listens on `PORT`, and waits until `readyPath` returns 200. */
+export async function startProgram(
+  name: string,
+  command: string[],
+  { readyPath, ...how }: {
+    folder: string;
+    env: Record<string, string>;
+    readyPath: string;
+  },
+): Promise<Program> {
+  // A line of the log for each request would fill the memory.
+  const before = "exec >/dev/null";
+  const program = launchProgram(() => command, { ...how, before });
+  await program.until(readyPath);
+  return {
+    name,
+    origin: program.origin,
+    pid: program.pid,
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  };
 }

@@ -1,223 +1,165 @@
-import type { Client } from "./dataset.ts";
-import { median } from "./load.ts";
-import { fullRecords, type Records, SHORT } from "./onix_records.ts";
-import { peakMemory } from "./processes.ts";
-import { showProgress } from "./progress.ts";
-import { markdown } from "./report.ts";
-import type { Subject } from "./subject.ts";
+import { SaxesParser } from "saxes";
+import { isbnOf, message, record } from "../support/data/onix.ts";
+import { SAMPLES } from "../onix/support.ts";
+import type { Contestant, Load, Scenario } from "./contest.ts";
+import { requests } from "./requests.ts";
 
-/** The clients that get one record at once. */
-const CLIENTS = 8;
+/** The records of a message. */
+const COUNT = 2_000;
 
-/** The figures of each subject, one a round, by what was measured. */
-type Figures = Map<string, number[][]>;
+/** The text of each short record. */
+const TEXT = `<CollateralDetail><TextContent><TextType>03</TextType>
+<ContentAudience>00</ContentAudience><Text>${
+  "A description of the book, which goes on for a while. ".repeat(60)
+}</Text></TextContent></CollateralDetail>`;
 
-/**
- * Measures ONIX over HTTP: the import of new, of changed and of unchanged records, the
- * feed, and the GET of one record beside that of its JSON. Subjects take turns. A second
- * one adds the median ratio of the first to it.
- */
-export async function measureOnix(
-  subjects: readonly Subject[],
-  { seconds, rounds }: { seconds: number; rounds: number },
-): Promise<string> {
-  const figures: Figures = new Map();
-  const all = [SHORT, await fullRecords()];
-  for (const records of all) {
-    await measureRecords(subjects, records, rounds, figures);
-  }
-  const name = "GET of one record / GET of its JSON";
-  for (let round = 0; round < rounds; round++) {
-    await inTurn(
-      subjects,
-      figures,
-      name,
-      ({ origin, client }) => getRatio(origin, client, seconds),
-    );
-  }
-  const rows = [...figures].map(([name, measured]) => {
-    const digits = name === "GET of one record / GET of its JSON" ? 2 : 0;
-    return [
-      name,
-      ...measured.map((one) => median(one).toFixed(digits)),
-      ...ratioOf(measured),
-    ];
-  });
-  const peaks = subjects.map(({ service }) => [peakMemory(service.pid)]);
-  rows.push([
-    "Peak memory of the service, MB",
-    ...peaks.map(([peak]) => peak!.toFixed(0)),
-    ...ratioOf(peaks),
-  ]);
-  return markdown(
-    [
-      "ONIX, records per second",
-      ...subjects.map(({ checkout }) => checkout.name),
-      ...subjects.length > 1 ? ["ratio"] : [],
-    ],
-    1,
-    rows,
+/** The record of a new ISBN, in an edition that differs from the others. */
+type RecordOf = (isbn: string, edition: number) => string;
+
+/** A record with few elements and one text. */
+const short: RecordOf = (isbn, edition) =>
+  record({
+    reference: `bench.example.${isbn}`,
+    isbn,
+    title: `Book ${isbn}`,
+    pages: 100 + edition,
+    price: `${5 + edition}.99`,
+    contributors: [`Author ${isbn.slice(-3)}`, `Editor ${isbn.slice(-2)}`],
+    publisher: `Publisher ${isbn.slice(-1)}`,
+  }).replace("<PublishingDetail>", `${TEXT}<PublishingDetail>`);
+
+/** Records of whole messages, our own and those in the folder `ONIX_SAMPLES`, in turn. */
+function full(): RecordOf {
+  const samples = SAMPLES.flatMap(({ url }) =>
+    [...Deno.readTextFileSync(url).matchAll(/<Product>[^]*?<\/Product>/g)]
+      .filter(([record]) => isReadable(record))
+      .map(([record]) => halvesOf(record)).filter((halves) =>
+        halves !== undefined
+      )
   );
+  let i = 0;
+  return (isbn, edition) => {
+    const [before, after] = samples[i++ % samples.length]!;
+    return `<Product><RecordReference>full.example.${isbn}</RecordReference>
+<NotificationType>03</NotificationType>
+<ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>${isbn}</IDValue></ProductIdentifier>
+${before} ${edition}${after}`;
+  };
 }
 
-/** The median ratio of the first subject's figures to the second one's. */
-function ratioOf([first, second]: readonly number[][]): string[] {
-  if (!first || !second) return [];
-  return [median(first.map((figure, i) => figure / second[i]!)).toFixed(2)];
-}
-
-async function measureRecords(
-  subjects: readonly Subject[],
-  records: Records,
-  rounds: number,
-  figures: Figures,
-): Promise<void> {
-  const first = records.messageOf(0);
-  const kilobytes = first.length / records.count / 1_000;
-  const what = `${records.name} of ${kilobytes.toFixed(1)} KB`;
-  const importing = (outcome: string, edition: number) =>
-    inTurn(
-      subjects,
-      figures,
-      `${what}: import, ${outcome}`,
-      ({ origin, client }) =>
-        importRate(origin, client, records, edition, outcome),
-    );
-  const ends = await Promise.all(subjects.map(async (subject) => {
-    const { origin, client } = servedBy(subject);
-    return (await readFeed(origin, client, FEED)).next;
-  }));
-  await importing("created", 0);
-  for (let round = 1; round <= rounds; round++) {
-    showProgress(what, round - 1, rounds);
-    await importing("updated", round);
-    await importing("unchanged", round);
-    await inTurn(
-      subjects,
-      figures,
-      `${what}: feed, in messages of 1,000`,
-      ({ origin, client, i }) => feedRate(origin, client, ends[i]!),
-    );
-  }
-  showProgress(what, 1, 1);
-}
-
-/** What a subject is measured with. */
-interface Served {
-  origin: string;
-  client: Client;
-  i: number;
-}
-
-function servedBy({ service, dataset }: Subject, i = 0): Served {
-  return { origin: `${service.origin}/api`, client: dataset.small, i };
-}
-
-/** Adds a figure of each subject. */
-async function inTurn(
-  subjects: readonly Subject[],
-  figures: Figures,
-  name: string,
-  measure: (subject: Served) => Promise<number>,
-): Promise<void> {
-  const measured = figures.get(name) ?? subjects.map(() => []);
-  figures.set(name, measured);
-  for (const [i, subject] of subjects.entries()) {
-    measured[i]!.push(await measure(servedBy(subject, i)));
+/** Whether the record is well-formed without its message, which may define namespaces and entities. */
+function isReadable(record: string): boolean {
+  try {
+    new SaxesParser({ xmlns: true }).write(record).close();
+    return true;
+  } catch {
+    return false;
   }
 }
 
-/** Imports the records of an edition. Throws unless all have this outcome. */
-async function importRate(
-  origin: string,
-  { key }: Client,
-  { count, messageOf }: Records,
-  edition: number,
-  outcome: string,
-): Promise<number> {
-  const body = messageOf(edition);
+/** What follows the identifiers, up to the end of the title and from there on. */
+function halvesOf(record: string): [string, string] | undefined {
+  const start = record.indexOf("<DescriptiveDetail>");
+  const collections = record.lastIndexOf("</Collection>");
+  const from = Math.max(start, collections);
+  const end = /<\/(?:TitleText|TitleWithoutPrefix)>/.exec(record.slice(from));
+  if (start < 0 || !end) return;
+  const at = from + end.index;
+  return [record.slice(start, at), record.slice(at)];
+}
+
+/** ISBNs that no earlier run has used on this database. */
+let lastIsbn = 100_000_000 + Math.floor(Date.now() / 1_000) % 600_000 * 1_000;
+
+/** Returns a function that makes messages of the same new books. */
+function books(recordOf: RecordOf, count = COUNT) {
+  const isbns = Array.from({ length: count }, () => isbnOf(++lastIsbn));
+  return (edition: number) =>
+    message(...isbns.map((isbn) => recordOf(isbn, edition)));
+}
+
+/** Sends a message. Throws unless all records have this outcome. */
+async function send(
+  { origin, data: { small } }: Contestant,
+  body: string,
+  outcome: "created" | "updated" | "unchanged",
+): Promise<Load> {
   const start = performance.now();
-  const response = await fetch(`${origin}/onix/products`, {
+  const response = await fetch(`${origin}/api/onix/products`, {
     method: "POST",
-    headers: { "x-api-key": key, "content-type": "application/xml" },
+    headers: { "x-api-key": small.key, "content-type": "application/xml" },
     body,
   });
   const { data, error } = await response.json();
-  const took = (performance.now() - start) / 1_000;
-  if (data?.[outcome] !== count) {
-    const said = JSON.stringify(error ?? { ...data, outcomes: undefined });
-    throw new Error(`Not ${outcome}: ${said}`);
+  const seconds = (performance.now() - start) / 1_000;
+  if (!data || data[outcome] !== data.records) {
+    const answer = JSON.stringify(error ?? data).slice(0, 2_000);
+    throw new Error(`Not all records are ${outcome}: ${answer}`);
   }
-  return count / took;
+  return { count: data.records, rate: data.records / seconds };
 }
 
-/** The whole feed. */
-const FEED = "/onix/products?limit=1000";
-
-async function feedRate(
-  origin: string,
-  client: Client,
-  path: string,
-): Promise<number> {
-  const start = performance.now();
-  const { records } = await readFeed(origin, client, path);
-  return records / (performance.now() - start) * 1_000;
-}
-
-/** Reads the feed from a path on. */
-async function readFeed(
-  origin: string,
-  { key }: Client,
-  path: string,
-): Promise<{ records: number; next: string }> {
-  let records = 0;
-  for (let next = path;;) {
-    const response = await fetch(origin + next, {
-      headers: { "x-api-key": key },
-    });
-    const text = await response.text();
-    if (text.includes("<NoProduct")) return { records, next };
-    records += text.split("</Product>").length - 1;
-    next = /<\/api([^>]+)>/.exec(response.headers.get("link")!)![1]!;
+function importsOf(kind: string, recordOf: RecordOf): Scenario[] {
+  // By contestant: messages of the books that an edition has created.
+  const created = new Map<string, (edition: number) => string>();
+  async function warmUp(contestant: Contestant): Promise<void> {
+    const messageOf = books(recordOf);
+    created.set(contestant.name, messageOf);
+    await send(contestant, messageOf(0), "created");
   }
+  const messageOf = ({ name }: Contestant) => created.get(name)!;
+  return [
+    {
+      name: `ONIX new, ${kind} records`,
+      clients: 1,
+      warmUp: (one) =>
+        send(one, books(recordOf, 200)(0), "created").then(() => {}),
+      run: (one) => send(one, books(recordOf)(0), "created"),
+    },
+    {
+      name: `ONIX changed, ${kind} records`,
+      clients: 1,
+      warmUp,
+      run: (one, { round }) => send(one, messageOf(one)(round + 1), "updated"),
+    },
+    {
+      name: `ONIX again, ${kind} records`,
+      clients: 1,
+      warmUp,
+      run: (one) => send(one, messageOf(one)(0), "unchanged"),
+    },
+  ];
 }
 
-/** The rate of GETs of one record divided by that of its JSON. */
-async function getRatio(
-  origin: string,
-  client: Client,
-  seconds: number,
-): Promise<number> {
-  const ids = await idsOf(origin, client);
-  const xml = await getRate(`${origin}/onix/products`, client, ids, seconds);
-  return xml / await getRate(`${origin}/products`, client, ids, seconds);
-}
-
-async function idsOf(origin: string, { key }: Client): Promise<string[]> {
-  const response = await fetch(`${origin}/products?search=book&limit=100`, {
-    headers: { "x-api-key": key },
-  });
-  const { data } = await response.json() as { data: { id: string }[] };
-  return data.map(({ id }) => id);
-}
-
-/** The responses per second to clients that get one product after the other. */
-async function getRate(
-  url: string,
-  { key }: Client,
-  ids: readonly string[],
-  seconds: number,
-): Promise<number> {
-  const start = performance.now();
-  let count = 0;
-  await Promise.all(Array.from({ length: CLIENTS }, async () => {
-    while (performance.now() < start + seconds * 1_000) {
-      const id = ids[count++ % ids.length];
-      const response = await fetch(`${url}/${id}`, {
-        headers: { "x-api-key": key },
+/** Reads the whole feed in messages of 1,000. */
+const FEED: Scenario = {
+  name: "ONIX feed, records",
+  clients: 1,
+  async run({ origin, data: { small } }) {
+    const start = performance.now();
+    let count = 0;
+    for (let path = "/api/onix/products?limit=1000";;) {
+      const response = await fetch(origin + path, {
+        headers: { "x-api-key": small.key },
       });
-      await response.body?.cancel();
+      const text = await response.text();
+      if (text.includes("<NoProduct")) break;
+      count += text.split("</Product>").length - 1;
+      path = /<([^>]+)>/.exec(response.headers.get("link")!)![1]!;
     }
-  }));
-  return count / (performance.now() - start) * 1_000;
-}
+    return { count, rate: count / (performance.now() - start) * 1_000 };
+  },
+};
+
+/** Import, feed and GET in ONIX. */
+export const ONIX: readonly Scenario[] = [
+  ...importsOf("short", short),
+  ...importsOf("full", full()),
+  FEED,
+  requests("ONIX GET of a record", 8, ({ large: { key }, products }) => ({
+    method: "GET",
+    path: "/onix/products/{1}",
+    key,
+    rows: products,
+  })),
+];

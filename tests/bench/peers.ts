@@ -1,25 +1,40 @@
-import type { Client } from "./dataset.ts";
-import { idOf } from "./products.ts";
-import { READERS } from "./machine.ts";
-import { type Service, startProcess } from "./service.ts";
-import type { Watched } from "./baseline.ts";
-import type { Sent } from "./wiretap.ts";
+import { assertEquals } from "@std/assert";
+import { parametersOf } from "../../db/connections/sql.ts";
+import { openApp, send as handle } from "../support/app/harness.ts";
+import { recorded } from "../support/app/recording.ts";
+import { startProgram } from "./checkout.ts";
+import type { Contestant } from "./contest.ts";
+import type { Data } from "./data.ts";
+import { call, filled, type RequestScenario, send } from "./requests.ts";
+import { CREATE, GET, LIST } from "./scenarios.ts";
+import type { Subject } from "./subject.ts";
 
-const FOLDER = new URL("peers/", import.meta.url);
+const FOLDER = new URL("peers/", import.meta.url).pathname;
 
-/** The alternatives to the service, with their programs. */
-const PEERS = {
-  "Fastify + pg": "fastify_pg.js",
-  "Hono + postgres.js": "hono_postgres.js",
-  "Express + Knex": "express_knex.js",
+/** The handler that only passes on stored JSON: the upper limit of a GET. */
+export const BARE = "bare handler";
+
+/** The alternatives to the service, with the commands that start them. */
+const PEERS: Record<string, string[]> = {
+  [BARE]: ["deno", "run", "-A", "../bare.ts"],
+  "Fastify + pg": ["node", "fastify_pg.js"],
+  "Hono + postgres.js": ["node", "hono_postgres.js"],
+  "Express + Knex": ["node", "express_knex.js"],
 };
 
-/** The last statement of a write, which builds and stores the JSON. */
-const STORES_JSON = /insert into product_documents/;
+const FOR_PEERS = [GET, LIST, CREATE] as const;
+
+/** Whether the scenario is measured with the peer: the bare handler only reads single products. */
+export function takesPart({ name }: Contestant, scenario: unknown): boolean {
+  return FOR_PEERS.some((one) => one === scenario) &&
+    (name !== BARE || scenario === GET);
+}
+
+/** The number of connections with which the peers read fastest: fewer leave cores idle, more contend. */
+const CONNECTIONS = 2 * navigator.hardwareConcurrency;
 
 /** Installs the exact versions of `peers/package-lock.json`. Throws if npm fails. */
 export async function installPeers(): Promise<void> {
-  if (await isInstalled()) return;
   const { success } = await new Deno.Command("npm", {
     args: ["ci", "--ignore-scripts", "--no-audit", "--no-fund"],
     cwd: FOLDER,
@@ -28,46 +43,102 @@ export async function installPeers(): Promise<void> {
   if (!success) throw new Error("npm could not install the peers");
 }
 
-async function isInstalled(): Promise<boolean> {
-  try {
-    const installed = await Deno.stat(
-      new URL("node_modules/.package-lock.json", FOLDER),
-    );
-    const wanted = await Deno.stat(new URL("package-lock.json", FOLDER));
-    return installed.mtime! >= wanted.mtime!;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
+/** Starts every peer on the subject's database, for its larger organization. */
+export async function startPeers(
+  { databaseUrl, data }: Subject,
+): Promise<Contestant[]> {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    ORGANIZATION_ID: data.large.id,
+    POOL_SIZE: String(CONNECTIONS),
+    STATEMENTS: JSON.stringify(await statementsOf(databaseUrl, data)),
+  };
+  const readyPath = `/api/products/${data.products.lines[0]!.split(" ")[0]}`;
+  const peers = [];
+  for (const [name, command] of Object.entries(PEERS)) {
+    const how = { folder: FOLDER, env, readyPath };
+    peers.push({ ...await startProgram(name, command, how), data });
+  }
+  return peers;
+}
+
+/**
+ * The service's statements that read a product and a list, and the one that stores the
+ * JSON of a new product, with their parameters, where `{id}` stands for the product.
+ */
+async function statementsOf(databaseUrl: string, data: Data) {
+  await using app = await openApp({}, { url: databaseUrl });
+  let noted: { text: string; parameters: unknown[] }[] = [];
+  const handler = app.variant({
+    database: recorded(
+      app.database,
+      (statement) => noted.push(parametersOf(statement, data.large.id)),
+    ),
+  });
+  async function statementOf(scenario: RequestScenario, text: RegExp) {
+    noted = [];
+    const { method, key, path, body } = filled(scenario.requestsOf(data), 0);
+    const reply = await handle(handler, `/api${path}`, {
+      method,
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: body ?? null,
+    });
+    const { id } = reply.body.data;
+    const found = noted.findLast((one) => text.test(one.text))!;
+    if (method === "POST") await remove(handler, key, id);
+    return {
+      text: found.text,
+      parameters: found.parameters.map((value) =>
+        value === id ? "{id}" : value
+      ),
+    };
+  }
+  const remove = (handler: typeof app.handler, key: string, id: string) =>
+    handle(handler, `/api/products/${id}`, {
+      method: "DELETE",
+      headers: { "x-api-key": key },
+    });
+  return {
+    get: await statementOf(GET, /product_documents/),
+    list: await statementOf(LIST, /product_documents/),
+    store: await statementOf(CREATE, /insert into product_documents/),
+  };
+}
+
+/** The fields that differ between any two products. */
+const IDENTITY = ["id", "product_code", "created_at", "updated_at"];
+
+/**
+ * Compares a peer's responses with the service's: a product, a page, and a created
+ * product, which is then deleted. Throws at a difference.
+ */
+export async function checkPeer(
+  peer: Contestant,
+  service: Contestant,
+): Promise<void> {
+  for (const scenario of FOR_PEERS) {
+    if (!takesPart(peer, scenario)) continue;
+    const requests = scenario.requestsOf(service.data);
+    const answers = [];
+    for (const { origin } of [peer, service]) {
+      const { data, meta } = await send(origin, requests, 0);
+      answers.push({
+        data: scenario === CREATE ? anonymous(data) : data,
+        meta,
+      });
+      if (scenario !== CREATE) continue;
+      const path = `/products/${data.id}`;
+      await call(service.origin, requests.key, "DELETE", path);
+    }
+    assertEquals(answers[0], answers[1], `${peer.name} answers otherwise`);
   }
 }
 
-/** Starts every peer on the database at `url`, for the one organization that peers serve. */
-export async function startPeers(
-  url: string,
-  client: Client,
-  { get, list, create }: { get: Watched; list: Watched; create: Watched },
-): Promise<Service[]> {
-  const statement = ({ text, parameters }: Sent, id: string) => ({
-    text,
-    parameters: parameters.map((value) => value?.replace(id, "{id}")),
-  });
-  const store = create.sent.findLast(({ text }) => STORES_JSON.test(text))!;
-  const env = {
-    DATABASE_URL: url,
-    ORGANIZATION_ID: client.id,
-    POOL_SIZE: String(READERS),
-    STATEMENTS: JSON.stringify({
-      get: statement(get.sent[0]!, idOf("00", get.number)),
-      list: statement(list.sent[0]!, idOf("00", list.number)),
-      store: statement(store, create.created!),
-    }),
-  };
-  return await Promise.all(
-    Object.entries(PEERS).map(([name, file]) =>
-      startProcess(name, ["node", new URL(file, FOLDER).pathname], {
-        env,
-        readyPath: "/api/products?limit=50",
-      })
+function anonymous(product: object): unknown {
+  return JSON.parse(
+    JSON.stringify(
+      product,
+      (key, value) => IDENTITY.includes(key) ? undefined : value,
     ),
   );
 }

@@ -1,11 +1,8 @@
-import { median } from "./load.ts";
-import type { Result } from "./report.ts";
-import { BARE } from "./start_bare.ts";
+import { BARE } from "./peers.ts";
+import { median, type Result } from "./report.ts";
 
 /** The scenarios in the chart, with their labels. */
 const PANELS = { GET: "Get one product", LIST: "List 50 products" };
-
-const LEFT_OUT = ["pgbench", BARE];
 
 const WIDTH = 720;
 const MARGIN = 24;
@@ -17,13 +14,15 @@ const STEP = 30;
 /** The rates of the service and its peers as horizontal bars (SVG). */
 export function drawPeers(
   results: Result[],
-  { clients, products }: { clients: number; products: number },
+  { products }: { products: number },
 ): string {
+  const { clients } = results[0]!;
   let y = 76;
   const panels = Object.entries(PANELS).map(([scenario, title]) => {
     const bars = results
       .filter((result) =>
-        result.scenario === scenario && !LEFT_OUT.includes(result.contestant)
+        result.scenario === scenario && result.clients === clients &&
+        result.contestant !== BARE
       )
       .map(({ contestant, runs }) => ({
         contestant,
@@ -58,12 +57,11 @@ ${panels.join("\n")}
 `;
 }
 
-interface Bar {
-  contestant: string;
-  rate: number;
-}
-
-function panelOf(title: string, bars: Bar[], top: number): string {
+function panelOf(
+  title: string,
+  bars: { contestant: string; rate: number }[],
+  top: number,
+): string {
   const most = Math.max(...bars.map(({ rate }) => rate));
   const start = MARGIN + LABELS;
   const room = WIDTH - MARGIN - FIGURES - start;

@@ -7,57 +7,45 @@ const TICKS = 100;
  */
 export function cpuSeconds(pid: number | undefined): number | undefined {
   if (pid === undefined) return undefined;
-  let [before, now] = [family(pid), family(pid)];
+  let [before, now] = [familyOf(pid), familyOf(pid)];
   // A process that ends during the reading is counted neither itself nor by its parent.
-  while (pidsOf(before) !== pidsOf(now)) [before, now] = [now, family(pid)];
+  while (before.length !== now.length) [before, now] = [now, familyOf(pid)];
   return now.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS;
-}
-
-function pidsOf(processes: Process[]): string {
-  return String(processes.map(({ pid }) => pid));
 }
 
 /** The largest peak memory, in MB, of a process and its descendants. */
 export function peakMemory(pid: number): number {
-  const peaks = family(pid).map(({ pid }) => {
-    const status = contentOf(`/proc/${pid}/status`) ?? "";
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1000;
-  });
-  return Math.max(...peaks);
+  return Math.max(
+    ...familyOf(pid).map(({ pid }) => {
+      const status = contentOf(`/proc/${pid}/status`);
+      return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1000;
+    }),
+  );
 }
 
-interface Process {
-  pid: number;
-  parent: number;
-  /** The time of the process and of the children that it waited for. */
-  ticks: number;
-}
-
-function family(pid: number): Process[] {
-  const processes = new Map<number, Process>();
-  for (const { name } of Deno.readDirSync("/proc")) {
-    const process = /^\d+$/.test(name) ? read(Number(name)) : undefined;
-    if (process) processes.set(process.pid, process);
-  }
-  const belongs = (of: number): boolean =>
-    of === pid || processes.has(of) && belongs(processes.get(of)!.parent);
+/** The process and its descendants, with their ticks, also of children that they waited for (proc(5)). */
+function familyOf(pid: number) {
+  const processes = new Map(
+    Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name))
+      .filter((pid) => pid > 0).map((pid) => {
+        const stat = contentOf(`/proc/${pid}/stat`);
+        const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+          .map(Number);
+        const ticks = fields.slice(11, 15).reduce((a, b) => a + b, 0);
+        return [pid, { pid, parent: fields[1]!, ticks }] as const;
+      }),
+  );
+  const belongs = (one: number): boolean =>
+    one === pid ||
+    processes.has(one) && belongs(processes.get(one)!.parent);
   return [...processes.values()].filter(({ pid }) => belongs(pid));
 }
 
-/** Fields of proc(5): parent, user and system time, own and of waited-for children. */
-function read(pid: number): Process | undefined {
-  const stat = contentOf(`/proc/${pid}/stat`);
-  if (!stat) return undefined;
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ").map(Number);
-  const ticks = fields.slice(11, 15).reduce((sum, time) => sum + time, 0);
-  return { pid, parent: fields[1]!, ticks };
-}
-
-function contentOf(path: string): string | undefined {
+/** The file's text, or none if the process has ended. */
+export function contentOf(path: string): string {
   try {
     return Deno.readTextFileSync(path);
   } catch {
-    // The process has ended meanwhile.
-    return undefined;
+    return "";
   }
 }

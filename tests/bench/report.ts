@@ -1,16 +1,12 @@
-import { median } from "./load.ts";
-
-/** One run of one contestant, with CPU seconds and bytes of WAL per request. Undefined if unknown. */
+/** One run of one contestant, with CPU seconds per request. Undefined if unknown. */
 export interface Run {
   rate: number;
-  p50: number;
-  p99: number;
-  serverCpu: number | undefined;
+  p50?: number;
+  p99?: number;
+  max?: number;
+  serviceCpu: number | undefined;
   databaseCpu: number | undefined;
-  wal: number | undefined;
-  /** The share of updates of products that wrote no index (HOT). */
-  hotShare: number | undefined;
-  /** The rate divided by that of the reference contestant in the same round. */
+  /** The rate divided by that of the last contestant in the same round. */
   ratio: number;
 }
 
@@ -22,83 +18,85 @@ export interface Result {
   runs: Run[];
 }
 
-const HEAD = [
-  "scenario",
-  "contestant",
-  "clients",
-  "per second",
-  "ratio",
-  "p50 ms",
-  "p99 ms",
-  "p99 / p50",
-  "CPU us: service",
-  "PostgreSQL",
-  "WAL KB",
-  "HOT %",
-];
+/** The columns, with their widths. The first two are text, the others figures. */
+const COLUMNS = {
+  "scenario": 34,
+  "contestant": 18,
+  "clients": 7,
+  "per second": 10,
+  "ratio": 5,
+  "p50 ms": 7,
+  "p99 ms": 7,
+  "max ms": 7,
+  "CPU us: service": 15,
+  "PostgreSQL": 10,
+};
 
-/** The results as a Markdown table, with the medians of the rounds. */
-export function tableOf(results: Result[]): string {
-  const rows = results.map(({ scenario, clients, contestant, runs }) => {
-    const of = (
-      figure: (run: Run) => number | undefined,
-      digits: number,
-      unit = 1,
-    ) => {
-      const values = runs.map(figure).filter((value) => value !== undefined);
-      return values.length > 0 ? (median(values) * unit).toFixed(digits) : "";
-    };
-    return [
-      scenario,
-      contestant,
-      String(clients),
-      of(({ rate }) => rate, 0),
-      of(({ ratio }) => ratio, 2),
-      of(({ p50 }) => p50, 1),
-      of(({ p99 }) => p99, 1),
-      of(({ p50, p99 }) => p99 / p50, 1),
-      of(({ serverCpu }) => serverCpu, 0, 1e6),
-      of(({ databaseCpu }) => databaseCpu, 0, 1e6),
-      of(({ wal }) => wal, 1, 1 / 1024),
-      of(({ hotShare }) => hotShare, 0, 100),
-    ];
-  });
-  return markdown(HEAD, 2, rows);
-}
-
-/** The median ratio of two contestants' rates in the same rounds. */
-export function rateOver(
-  results: Result[],
-  scenario: string,
-  [contestant, other]: [string, string],
-): number {
-  const runsOf = (name: string) =>
-    results.find((result) =>
-      result.scenario === scenario && result.contestant === name
-    )!.runs;
-  const others = runsOf(other);
-  return median(
-    runsOf(contestant).map(({ rate }, round) => rate / others[round]!.rate),
+/** The head of the table of results (Markdown). */
+export function headRows(): string {
+  const names = Object.keys(COLUMNS);
+  const rule = Object.values(COLUMNS).map((width, i) =>
+    i < 2 ? "-".repeat(width) : "-".repeat(width - 1) + ":"
   );
+  return `${line(names)}\n${line(rule)}`;
 }
 
-/** A Markdown table. The first `named` columns are text, the others figures. */
-export function markdown(
-  head: string[],
-  named: number,
-  rows: string[][],
+/** A row of the table, with the medians of the rounds. */
+export function bodyRow(
+  { scenario, contestant, clients, runs }: Result,
 ): string {
-  const widths = head.map((head, i) =>
-    Math.max(head.length, ...rows.map((row) => row[i]!.length))
+  const of = (
+    figure: (run: Run) => number | undefined,
+    digits: number,
+    unit = 1,
+  ) => {
+    const values = runs.map(figure).filter((value) => value !== undefined);
+    return values.length > 0 ? (median(values) * unit).toFixed(digits) : "";
+  };
+  return line([
+    scenario,
+    contestant,
+    String(clients),
+    of(({ rate }) => rate, 0),
+    of(({ ratio }) => ratio, 2),
+    of(({ p50 }) => p50, 1),
+    of(({ p99 }) => p99, 1),
+    of(({ max }) => max, 0),
+    of(({ serviceCpu }) => serviceCpu, 0, 1e6),
+    of(({ databaseCpu }) => databaseCpu, 0, 1e6),
+  ]);
+}
+
+/** A table of sizes in MB, with the ratio of the first to the second. */
+export function sizesTable(
+  names: string[],
+  sizes: Record<string, number[]>,
+): string {
+  const ratio = ([first, second]: number[]) =>
+    second === undefined ? "" : (first! / second).toFixed(2);
+  const rows = Object.entries(sizes).map(([what, figures]) => [
+    what,
+    ...figures.map((figure) => figure.toFixed(0)),
+    ratio(figures),
+  ]);
+  const head = ["MB", ...names, names.length > 1 ? "ratio" : ""];
+  const rule = head.map((_, i) => i === 0 ? "---" : "--:");
+  return [head, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2
+    ? sorted[middle]!
+    : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+function line(cells: string[]): string {
+  const widths = Object.values(COLUMNS);
+  const padded = cells.map((cell, i) =>
+    i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)
   );
-  const line = (cells: string[]) =>
-    `| ${
-      cells.map((cell, i) =>
-        i < named ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)
-      ).join(" | ")
-    } |`;
-  const rule = widths.map((width, i) =>
-    i < named ? "-".repeat(width) : "-".repeat(width - 1) + ":"
-  );
-  return [line(head), line(rule), ...rows.map(line)].join("\n");
+  return `| ${padded.join(" | ")} |`;
 }

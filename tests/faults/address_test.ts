@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { doctor } from "../../db/commands/doctor.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { launch } from "../support/app/process.ts";
-import { ownerOf, startCluster } from "./cluster.ts";
+import { ownerOf, startCluster } from "../support/servers/cluster.ts";
 import { isPossible } from "./scene.ts";
 import { TIMED } from "../support/app/deadline.ts";
 

@@ -5,7 +5,7 @@ import { openReplica } from "../../db/replica.ts";
 import { Copy } from "../support/client/copy.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { send, SETTINGS } from "../support/app/harness.ts";
-import { startReplica } from "./cluster.ts";
+import { startReplica } from "../support/servers/cluster.ts";
 import { startLoad } from "./load.ts";
 import { FACTOR, faultTest } from "./scene.ts";
 

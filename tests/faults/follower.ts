@@ -10,8 +10,8 @@ import {
   send,
   SETTINGS,
 } from "../support/app/harness.ts";
-import { type Cluster, startReplica } from "./cluster.ts";
-import { type Proxy, startProxy, through } from "./proxy.ts";
+import { type Cluster, startReplica } from "../support/servers/cluster.ts";
+import { type Proxy, startProxy, through } from "../support/servers/proxy.ts";
 import { DEADLINE_MS, type Scene } from "./scene.ts";
 
 /** A scene's service with a replica of its database. */

@@ -4,7 +4,7 @@ import { doctor } from "../../db/commands/doctor.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { Copy } from "../support/client/copy.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
-import { startCluster } from "./cluster.ts";
+import { startCluster } from "../support/servers/cluster.ts";
 import { isPossible } from "./scene.ts";
 import { TIMED } from "../support/app/deadline.ts";
 

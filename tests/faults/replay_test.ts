@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { through } from "./proxy.ts";
+import { through } from "../support/servers/proxy.ts";
 import { restarts } from "./restarts.ts";
 import { faultTest } from "./scene.ts";
 

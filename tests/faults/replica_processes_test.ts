@@ -1,13 +1,16 @@
 import { assertEquals } from "@std/assert";
-import { startService } from "../processes/service.ts";
+import { startDirectly } from "../support/servers/processes.ts";
 import { startFollower } from "./follower.ts";
 import { faultTest } from "./scene.ts";
 
 faultTest("Two processes with a replica", async (scene, { step: it }) => {
   await using follower = await startFollower(scene);
-  const urls = [scene.cluster.url, follower.cluster.url] as const;
-  await using first = await startService(...urls);
-  await using second = await startService(...urls);
+  const env = {
+    DATABASE_URL: scene.cluster.url,
+    DATABASE_REPLICA_URL: follower.cluster.url,
+  };
+  await using first = await startDirectly(env);
+  await using second = await startDirectly(env);
   const org = await follower.organization();
   const reader = await org.issueKey("read");
   await follower.caughtUp();

@@ -3,10 +3,17 @@ import postgres from "postgres";
 import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, openApp, SETTINGS } from "../support/app/harness.ts";
-import { binaries, type Cluster, startCluster } from "./cluster.ts";
+import {
+  binaries,
+  type Cluster,
+  startCluster,
+} from "../support/servers/cluster.ts";
 import type { Load } from "./load.ts";
-import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";
-import { type Proxy, startProxy, through } from "./proxy.ts";
+import {
+  type PgBouncer,
+  startPgBouncer,
+} from "../support/servers/pgbouncer.ts";
+import { type Proxy, startProxy, through } from "../support/servers/proxy.ts";
 
 /** Whether these tests can run: the run uses PostgreSQL, and its programs are installed. */
 export const isPossible = Deno.env.has("TEST_DATABASE_URL") &&
@@ -39,6 +46,8 @@ export interface Scene extends AsyncDisposable {
   pgbouncer: PgBouncer | undefined;
   /** A superuser session, without service and proxy. */
   observer: postgres.Sql;
+  /** Waits until no session of a service is in a transaction. */
+  idle(): Promise<void>;
   /**
    * Expects no traces of a fault: no running operation, no open transaction, no
    * uncaught error. Expects every acknowledged write of the load to be
@@ -81,6 +90,14 @@ export async function openScene(
     fetch_types: false,
     onnotice: () => {},
   });
+  const idle = () =>
+    eventually([{ sessions: 0 }], async () => [
+      ...await observer`
+        select count(*)::int as sessions
+        from pg_stat_activity
+        where application_name = 'catalogue' and state like 'idle in transaction%'
+      `,
+    ]);
 
   return {
     app,
@@ -88,16 +105,11 @@ export async function openScene(
     proxy,
     pgbouncer,
     observer,
+    idle,
     async assertSound(load) {
       await eventually({ used: 0, waiting: 0 }, () => app.database.load);
       const unacknowledged = await load?.verify() ?? 0;
-      await eventually([{ sessions: 0 }], async () => [
-        ...await observer`
-          select count(*)::int as sessions
-          from pg_stat_activity
-          where application_name = 'catalogue' and state like 'idle in transaction%'
-        `,
-      ]);
+      await idle();
       assertEquals(uncaught, []);
       if (load && FACTOR > 1) {
         console.log(load.responses, {

@@ -1,20 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
+import type { Organization } from "../support/app/harness.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
-import { startCluster } from "./cluster.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { processTest } from "../support/servers/processes.ts";
 
 const RECORDS = 2_000;
 
-Deno.test({
-  ...TIMED,
-  name: "an import that is killed",
-  // Only one process can open an embedded database.
-  ignore: !Deno.env.get("TEST_DATABASE_URL"),
-  async fn() {
-    await using cluster = await startCluster(2);
-    const [killed, other] = cluster.services;
-    const { key } = await cluster.organization();
+processTest(
+  "an import that is killed",
+  2,
+  async ({ app, services: [killed, other] }) => {
+    const { key, get } = await app.organization();
+    const written = () => totalOf(get);
     const text = message(
       ...Array.from(
         { length: RECORDS },
@@ -27,12 +24,6 @@ Deno.test({
         headers: { "x-api-key": key, "content-type": "application/xml" },
         body: text,
       });
-    const written = async () => {
-      const response = await fetch(`${other!.origin}/api/products?limit=1`, {
-        headers: { "x-api-key": key },
-      });
-      return (await response.json()).meta.total as number;
-    };
 
     const sending = send(killed!.origin).then(() => true, () => false);
     await eventually(300, async () => Math.min(300, await written()));
@@ -47,27 +38,19 @@ Deno.test({
     assertEquals([data.updated, data.rejected], [0, 0]);
     assertEquals(await written(), RECORDS);
   },
-});
+);
 
-Deno.test({
-  ...TIMED,
-  name: "an import whose service stops says what it has written",
-  ignore: !Deno.env.get("TEST_DATABASE_URL"),
-  async fn() {
-    await using cluster = await startCluster(2);
-    const [stopped, other] = cluster.services;
-    const { key } = await cluster.organization();
+processTest(
+  "an import whose service stops says what it has written",
+  1,
+  async ({ app, services: [stopped] }) => {
+    const { key, get } = await app.organization();
+    const written = () => totalOf(get);
     const records = Array.from(
       { length: 150 },
       (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
     );
     const begun = message(...records).replace("</ONIXMessage>", "");
-    const written = async () => {
-      const response = await fetch(`${other!.origin}/api/products?limit=1`, {
-        headers: { "x-api-key": key },
-      });
-      return (await response.json()).meta.total as number;
-    };
     const { hostname, port } = new URL(stopped!.origin);
     using connection = await Deno.connect({ hostname, port: Number(port) });
     const body = new TextEncoder().encode(begun);
@@ -83,7 +66,7 @@ Deno.test({
     // The last byte never arrives. A slow machine writes a first group of fewer than 100.
     await eventually(true, async () => await written() > 0);
 
-    stopped!.stop();
+    stopped!.signal("SIGTERM");
     let response = "";
     const decoder = new TextDecoder();
     for await (const chunk of connection.readable) {
@@ -95,4 +78,8 @@ Deno.test({
     const { error } = JSON.parse(response.slice(response.indexOf("\r\n\r\n")));
     assertEquals(error.report.created, await written());
   },
-});
+);
+
+async function totalOf(get: Organization["get"]): Promise<number> {
+  return (await get("/api/products?limit=1")).body.meta.total;
+}

@@ -1,7 +1,8 @@
+import { revokeKey } from "../../db/access.ts";
 import { pause } from "../../db/connections/deadline.ts";
+import type { App } from "../support/app/harness.ts";
 import { assert, assertEquals } from "@std/assert";
-import { type Cluster, startCluster } from "./cluster.ts";
-import { TIMED } from "../support/app/deadline.ts";
+import { type Processes, processTest } from "../support/servers/processes.ts";
 
 /** The promised time after which a revoked key stops working. */
 const REVOKED_WITHIN_MS = 5_000;
@@ -9,25 +10,20 @@ const REVOKED_WITHIN_MS = 5_000;
 /** The requests to each process before and after one is killed. */
 const PER_PROCESS = 10;
 
-Deno.test({
-  ...TIMED,
-  name: "many processes on one database",
-  // Only one process can open an embedded database.
-  ignore: !Deno.env.get("TEST_DATABASE_URL"),
-  async fn({ step: it }) {
-    for (const size of [2, 4]) {
-      await it(`${size} processes`, (t) => together(t, size));
-    }
-  },
-});
+for (const size of [2, 4]) {
+  processTest(`${size} processes on one database`, size, together);
+}
 
-async function together({ step: it }: Deno.TestContext, size: number) {
-  await using cluster = await startCluster(size);
-  const everywhere = cluster.services.map(({ origin }) => origin);
-  const revoked = await revokeOne(cluster, everywhere);
+async function together(
+  { app, services }: Processes,
+  { step: it }: Deno.TestContext,
+) {
+  const size = services.length;
+  const everywhere = services.map(({ origin }) => origin);
+  const revoked = await revokeOne(app, everywhere);
 
   await it("install an empty database once, concurrently", async () => {
-    const [row] = await cluster.sql<{ migrations: number; forms: number }[]>`
+    const [row] = await app.sql<{ migrations: number; forms: number }[]>`
       select
         (select count(*)::int from schema_migrations where name ~ '^[0-9]') as migrations,
         (select count(*)::int from product_forms) as forms
@@ -41,7 +37,7 @@ async function together({ step: it }: Deno.TestContext, size: number) {
   });
 
   await it("create one product for one Idempotency-Key", async () => {
-    const { key } = await cluster.organization();
+    const { key } = await app.organization();
     const headers = { "idempotency-key": "order-1" };
 
     const replies = await Promise.all(
@@ -61,7 +57,7 @@ async function together({ step: it }: Deno.TestContext, size: number) {
   });
 
   await it("maintain exact counts together", async () => {
-    const { key } = await cluster.organization();
+    const { key } = await app.organization();
 
     await Promise.all(
       everywhere.map(async (origin, at) => {
@@ -95,8 +91,8 @@ async function together({ step: it }: Deno.TestContext, size: number) {
   });
 
   await it("lose no acknowledged write when one is killed", async () => {
-    const { key } = await cluster.organization();
-    const [victim, ...others] = cluster.services;
+    const { key } = await app.organization();
+    const [victim, ...others] = services;
     const created = new Set<string>();
 
     await Promise.all(
@@ -124,13 +120,13 @@ async function together({ step: it }: Deno.TestContext, size: number) {
 }
 
 /** Revokes a key that every process has just used. At `time`, no process may accept it any more. */
-async function revokeOne(cluster: Cluster, everywhere: string[]) {
-  const { key } = await cluster.organization();
+async function revokeOne(app: App, everywhere: string[]) {
+  const { key } = await app.organization();
   for (const origin of everywhere) {
     const { status } = await call([origin], key, "GET", "");
     assertEquals(status, 200);
   }
-  await cluster.revokeKey(key);
+  await app.sql`${revokeKey(key.slice(4, 16))}`;
   const until = performance.now() + REVOKED_WITHIN_MS;
   return {
     key,

@@ -82,48 +82,6 @@ it("returns the result of each operation as for a single request", async ({ org,
   assertEquals(await total(org), 3);
 });
 
-it("writes everything that a single request does", async ({ org, app }) => {
-  const full = await fullBody(app, org);
-  const alone = [await org.create(full), await org.create(full)];
-
-  const created = await send(org, [create("A", full), create("B", full)]);
-  const bodies = [0, 1].map((i) => ({
-    product_prices: [
-      { id: created[i].data.product_prices[1].id, retail_price: i },
-      { currency_code: "USD" },
-    ],
-    packing_configurations: i ? [] : [{ unit_of_measure: "pallet" }],
-    collateral: [{ id: created[i].data.collateral[2].id, prize_year: "1817" }],
-    product_collections: [{ collection_id: org.collection }],
-    contributors: i ? [] : undefined,
-    custom_fields: [{ field_id: org.customField, field_value: `${i}` }],
-    series_id: null,
-  }));
-  const updated = await send(
-    org,
-    bodies.map((body, i) => ({
-      method: "update",
-      id: created[i].data.id,
-      body,
-    })),
-  );
-
-  for (const [i, { path, product }] of alone.entries()) {
-    const body = {
-      ...bodies[i]!,
-      product_prices: [
-        { id: product.product_prices[1].id, retail_price: i },
-        { currency_code: "USD" },
-      ],
-      collateral: [{ id: product.collateral[2].id, prize_year: "1817" }],
-    };
-    const { body: { data } } = await org.put(path, body);
-    assertEquals(shapeOf(created[i].data), shapeOf({ ...product }));
-    assertEquals(shapeOf(updated[i].data), shapeOf(data));
-  }
-  assertEquals(await total(org, `&format_id=${org.format}`), 4);
-});
-
 it("returns errors only for the operations that fail", async ({ org, app, sql }) => {
   const { id } = await org.create();
   const inProgram = await org.create();
@@ -627,14 +585,3 @@ it("executes a batch once for twenty concurrent requests with the same key", asy
   }
   assertEquals(await total(org), 3);
 });
-
-/** The product without generated values. */
-function shapeOf(product: object): unknown {
-  return JSON.parse(
-    JSON.stringify(product),
-    (key, value) =>
-      ["id", "product_code", "title", "created_at", "updated_at"].includes(key)
-        ? undefined
-        : value,
-  );
-}

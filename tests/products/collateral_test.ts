@@ -8,58 +8,6 @@ const AWARD = { collateral_type: "award", prize_name: "A prize" };
 
 const it = testsOf("PUT /products/{id}: collateral");
 
-it("becomes the given entries, in order", async ({ org }) => {
-  const { path, rows, ids } = await productOfAllTypes(org);
-
-  const { status, body: { data } } = await org.put(path, {
-    collateral: [
-      { ...CITED, citation_note: "Page 3" },
-      { id: ids.award, prize_year: "1816" },
-      TEXT,
-      { id: ids.text.toUpperCase() },
-    ],
-  });
-
-  assertEquals(status, 200);
-  assertHas(data.collateral, [
-    { ...CITED, citation_note: "Page 3" },
-    { ...rows[2], prize_year: "1816" },
-    TEXT,
-    rows[0]!,
-  ]);
-  assertEquals(
-    new Set(data.collateral.map(({ id }: { id: string }) => id)).size,
-    4,
-  );
-});
-
-it("deletes omitted entries, and changes no others", async ({ org }) => {
-  const { path, rows, ids } = await productOfAllTypes(org);
-
-  const untouched = await org.put(path, { title: "Persuasion" });
-  const one = await org.put(path, { collateral: [{ id: ids.cited }] });
-  const none = await org.put(path, { collateral: [] });
-  const gone = await org.put(path, { collateral: [{ id: ids.cited }] });
-
-  assertEquals(untouched.body.data.collateral, rows);
-  assertEquals(one.body.data.collateral, [rows[1]]);
-  assertEquals(none.body.data.collateral, []);
-  assertDetails(gone, ["/collateral/0/id", "unknown_reference"]);
-});
-
-it("keeps the absent fields of an entry", async ({ org }) => {
-  const { path, product } = await org.create({
-    collateral: [{ ...TEXT, text_type: "03", content_audience: ["00"] }],
-  });
-  const [row] = product.collateral;
-
-  const { body: { data } } = await org.put(path, {
-    collateral: [{ id: row.id, text_type: null, language: "eng" }],
-  });
-
-  assertEquals(data.collateral, [{ ...row, text_type: null, language: "eng" }]);
-});
-
 it("refuses fields of another type", async ({ org }) => {
   const { path, ids } = await productOfAllTypes(org);
 

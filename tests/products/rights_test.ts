@@ -9,22 +9,35 @@ import {
 import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";
 
 /** The arrays of a product that have paths of their own, with entries. */
-const TREES: [name: string, array: string, entries: object[]][] = [
-  ["territories", "product_territories", withoutIds(TREE)],
+const TREES: [
+  name: string,
+  array: string,
+  entries: object[],
+  ignored: string[],
+][] = [
+  ["territories", "product_territories", withoutIds(TREE), [
+    "market_publishing_detail.market_publishing_status_label",
+    "market_publishing_detail.market_dates.market_date_role_label",
+    "supply_details.supplier.supplier_role_label",
+    "supply_details.product_availability_label",
+    "supply_details.supply_dates.supply_date_role_label",
+    "supply_details.prices.price_type_label",
+    "supply_details.prices.price_qualifier_label",
+  ]],
   ["sales-rights", "product_sales_rights", [
     {
       sales_rights_type: "01",
       territory: { countries_included: ["GB", "IE"] },
     },
     { sales_rights_type: "03", is_rest_of_world: true, territory: null },
-  ]],
+  ], ["sales_rights_type_label", "for_sale", "exclusive"]],
 ];
 
 const CONDITIONS: HeadersInit[] = [{}, { "if-match": '"other"' }];
 
 const it = testsOf("Rights and supply");
 
-for (const [name, array, entries] of TREES) {
+for (const [name, array, entries, ignored] of TREES) {
   it(`${name}: change only updated_at if a response is sent back`, async ({ org }) => {
     const { path } = await org.create({ page_count: 3 });
     const before = await org.put(`${path}/${name}`, entries);
@@ -34,6 +47,7 @@ for (const [name, array, entries] of TREES) {
     const emptied = await org.put(`${path}/${name}`, []);
 
     assertEquals([after.status, emptied.status], [200, 200]);
+    assertEquals(after.headers.get("ignored-fields"), ignored.join(", "));
     assert(after.body.data.updated_at > before.body.data.updated_at);
     assertNotEquals(after.headers.get("etag"), before.headers.get("etag"));
     const { updated_at } = after.body.data;

@@ -65,28 +65,6 @@ it("create all rights, in order", async ({ org }) => {
   ]);
 });
 
-it("keep the rows of entries with an id", async ({ org }) => {
-  const { path } = await org.create();
-  const { body: { data: { product_sales_rights: [first, , third] } } } =
-    await org.put(`${path}/sales-rights`, RIGHTS);
-
-  const { headers, body: { data } } = await org.put(`${path}/sales-rights`, [
-    { id: third.id, sales_rights_type: "06", is_rest_of_world: true },
-    { sales_rights_type: "02", territory: EVERYWHERE_ELSE },
-    { ...first, publisher_name: null },
-  ]);
-
-  assertEquals(
-    headers.get("ignored-fields"),
-    "sales_rights_type_label, for_sale, exclusive",
-  );
-  assertHas(data.product_sales_rights, [
-    { id: third.id, sales_rights_type: "06", territory: null },
-    { sales_rights_type: "02", publisher_name: null },
-    { ...first, publisher_name: null },
-  ]);
-});
-
 // `tests/input/fields_test.ts` sends each field and each id that it refuses.
 it("need a territory, or are for the rest of the world", async ({ org }) => {
   const { path } = await org.create();

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted } from "../../db/commands/recount.ts";
+import { isLockTimeout } from "../../db/connections/errors.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/app/eventually.ts";
 import {
@@ -330,8 +331,11 @@ Deno.test({
           await sql.unsafe(replacing);
           const changing = app.sql.begin(async (sql) => {
             await sql.unsafe(change);
-            // The row is replaced, and the change is not committed.
-            await store(app, org, id);
+            // The row is replaced, and the change is not committed: a change of the
+            // product locks it, and nothing is stored.
+            await store(app, org, id).catch((error) =>
+              assert(isLockTimeout(error), String(error))
+            );
           });
           await eventually(true, () => waitsFor(app, "Lock"));
           return [changing];

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { DatabaseSettings } from "../../db/database.ts";
-import { ask } from "../faults/restarts.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
-import { send, SETTINGS } from "../support/app/harness.ts";
+import { SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
+import { sendTo } from "../support/servers/processes.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
@@ -43,8 +43,7 @@ async function checkDaysIn(
     await sql.unsafe(`alter database "${row!.name}" set timezone = '${zone}'`);
   });
   await using service = await start({ ...place, TZ: zone });
-  const call = (path: string, init?: RequestInit) =>
-    send(() => ask(`${service.origin}${path}`, init), path, init);
+  const call = sendTo(() => service.origin);
   const headers = { "x-api-key": key, "content-type": "application/json" };
 
   for (const day of DAYS) {

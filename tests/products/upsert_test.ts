@@ -1,8 +1,7 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { type Organization, testsOf } from "../support/app/harness.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { Copy } from "../support/client/copy.ts";
-import { assertBuilt } from "../support/client/stored.ts";
 import { fullBody } from "../support/data/bodies.ts";
 
 type Row = Record<string, unknown>;
@@ -88,95 +87,20 @@ it("whatever form its values have", async ({ org, app }) => {
   assertEquals(repeated, { status: 200, data: created.data });
 });
 
-it("of a price by its id: what it has not, stays", async ({ org }) => {
-  const isbn13 = "9780306406157";
-  const send = (product_prices: Row[]) =>
-    upsert(org, { title: "Emma", isbn13, product_prices });
-  const { data } = await send([{ currency_code: "GBP", list_price: 1 }]);
-
-  const [{ id }] = data.product_prices;
-  const repeated = await send([{ id }]);
-
-  assertEquals(repeated, { status: 200, data });
-  const another = await send([{ currency_code: "GBP", list_price: 2 }, { id }]);
-  const [added, kept] = another.data.product_prices;
-  assertEquals([kept.id, kept.list_price, added.list_price], [id, 1, 2]);
-  assertNotEquals(added.id, id);
-});
-
-it("of prices, by currency and start", async ({ org, app }) => {
-  const isbn13 = "9780306406157";
-  const price = (currency_code: string, rest = {}) => ({
-    currency_code,
-    ...rest,
-  });
-  const prices = async (...product_prices: Row[]) => {
-    const { status, data } = await upsert(org, {
-      title: "Emma",
-      isbn13,
-      product_prices,
-    });
-    await assertBuilt(app, org);
-    assertEquals(Math.floor(status / 100), 2, JSON.stringify(data));
-    return data.product_prices as Row[];
-  };
-  const from = { valid_from: "2027-01-01" };
-  const shown = (rows: Row[]) =>
-    rows.map((row) => [row.id, row.currency_code, row.list_price]);
-
-  const [gbp, later, eur] = await prices(
-    price("GBP", { list_price: 1, retail_price: 2 }),
-    price("GBP", { list_price: 2, ...from }),
-    price("EUR", { list_price: 3 }),
-  );
-  const changed = await prices(
-    price("EUR", { list_price: 4 }),
-    price("GBP", { list_price: 5 }),
-    price("USD", { list_price: 6 }),
-  );
-  const [, , usd] = changed;
-
-  assertEquals(shown(changed), [
-    [eur!.id, "EUR", 4],
-    [gbp!.id, "GBP", 5],
-    [usd!.id, "USD", 6],
-  ]);
-  assertEquals(changed[1]!.retail_price, null);
-  const twice = await prices(price("GBP"), price("GBP", { list_price: 7 }));
-  assertEquals(twice[0]!.id, gbp!.id);
-  assertNotEquals(twice[1]!.id, later!.id);
-  assertEquals(shown(await prices(price("GBP"), price("GBP"))), [
-    [twice[0]!.id, "GBP", null],
-    [twice[1]!.id, "GBP", null],
-  ]);
-  const partly = await prices({ id: twice[1]!.id, list_price: 8 });
-  assertEquals(shown(partly), [[twice[1]!.id, "GBP", 8]]);
-  assertEquals(await prices(), []);
-});
-
-it("of collateral and links, and keeps what is unchanged", async ({ org, app }) => {
+it("of a whole entry, without the fields that it does not have", async ({ org, app }) => {
   const body = await fullBody(app, org);
-  const { data: created } = await upsert(org, body);
-  const [text, cited] = body.collateral;
+  const { data: { product_prices: [, price] } } = await upsert(org, body);
 
   const { data } = await upsert(org, {
     isbn13: body.isbn13,
-    collateral: [{ ...text, text: "Another text" }, cited],
-    packing_configurations: [{ unit_of_measure: "inner" }],
-    contributors: body.contributors.toReversed(),
-    custom_fields: [],
+    product_prices: [{ currency_code: "EUR" }],
   });
 
-  const idsOf = (rows: Row[]) => rows.map(({ id }) => id);
-  assertEquals(idsOf(data.collateral), idsOf(created.collateral.slice(0, 2)));
-  assertEquals(data.collateral[0].text, "Another text");
-  assertEquals(data.packing_configurations, [
-    created.packing_configurations[1],
-  ]);
-  assertEquals(data.contributors, created.contributors.toReversed());
-  assertEquals(data.custom_fields, []);
-  assertEquals(data.product_prices, created.product_prices);
-  await assertBuilt(app, org);
+  assertEquals(data.product_prices, [{
+    ...price,
+    retail_price_inc_tax: null,
+    list_price: null,
+  }]);
 });
 
 it("of a product form, which its format has", async ({ org }) => {

@@ -1,8 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { testsOf } from "../support/app/harness.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { assertDetails } from "../support/client/expect.ts";
+import { assertDetails, assertHas } from "../support/client/expect.ts";
 import { errorsOf } from "../support/client/writing.ts";
 import { commandsOn, exported, imported } from "../support/client/transfer.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -15,9 +15,16 @@ import { fullBody } from "../support/data/bodies.ts";
 const THEMA = { subject_scheme_identifier: "93" };
 const OWN_SCHEME = { subject_scheme_identifier: "24" };
 
+const PRICE = {
+  currency_code: "GBP",
+  valid_from: "2026-01-01",
+  valid_to: "2026-12-31",
+};
+
 /** Entries that an array refuses, with the field and the code of the error. */
 // deno-fmt-ignore
 const REFUSED: [array: string, entries: unknown[], at: string, code: string][] = [
+  ["product_prices", [PRICE, { ...PRICE, valid_to: "2025-12-31" }], "/1/valid_to", "invalid_date"],
   ["product_identifiers", [id("02", "0306406152")], TYPE(0), "use_isbn"],
   ["product_identifiers", [id("15", "9780306406157")], TYPE(0), "use_isbn"],
   ["product_identifiers", [id("15", "x")], TYPE(0), "use_isbn"],
@@ -102,7 +109,9 @@ it("takes what is like it", async ({ org }) => {
     id("01", "A", "Y"),
   ];
 
+  const defaults = [0, 1].map(() => ({ ...PRICE, is_default: true }));
   const { product } = await org.create({
+    product_prices: defaults,
     product_identifiers: identifiers,
     subjects: [
       main(THEMA, "FBA"),
@@ -122,6 +131,7 @@ it("takes what is like it", async ({ org }) => {
     }],
   });
 
+  assertHas(product.product_prices, defaults);
   assertEquals(product.extents[0].extent_value, 930.5);
   assertEquals(
     product.subjects.map((subject: Entry) => subject.main_subject),
@@ -131,6 +141,50 @@ it("takes what is like it", async ({ org }) => {
   assertEquals(
     others.map(({ id_value }: Entry) => id_value),
     ["9780306406157", "080442957X", "5012345678900"],
+  );
+});
+
+it("refuses a price that would end before it begins", async ({ org, sql }) => {
+  const { path, product } = await org.create({
+    product_prices: [
+      PRICE,
+      { ...PRICE, valid_to: PRICE.valid_from },
+      { ...PRICE, valid_from: null },
+    ],
+  });
+  const [first, second, third]: { id: string }[] = product.product_prices;
+  const later = { valid_from: "2027-01-01" };
+  const body = {
+    product_prices: [
+      { id: first!.id, valid_to: "2025-12-31" },
+      { id: second!.id, valid_from: "2026-01-02" },
+      { id: third!.id, ...later, valid_to: null },
+      { id: crypto.randomUUID() },
+    ],
+  };
+  const expected: [string, string][] = [
+    ["/product_prices/0/valid_to", "invalid_date"],
+    ["/product_prices/1/valid_from", "invalid_date"],
+    ["/product_prices/3/id", "unknown_reference"],
+  ];
+
+  assertDetails(await org.put(path, body), ...expected);
+  const batch = await org.batch([{ method: "update", id: product.id, body }]);
+  assertEquals(errorsOf(batch.body.data[0]).toSorted(), expected);
+  const moved = await org.put(path, {
+    product_prices: [
+      { id: first!.id, ...later, valid_to: later.valid_from },
+      { id: third!.id, ...later, valid_to: null },
+    ],
+  });
+  assertEquals(moved.status, 200);
+  await assertRejects(
+    () =>
+      sql`update product_prices set valid_to = '2025-12-31' where id = ${
+        first!.id
+      }`,
+    Error,
+    "product_prices_validity",
   );
 });
 
@@ -231,21 +285,6 @@ it("is exported, imported, included and followed", async ({ org, app }) => {
     const { body } = await org.get("/api/products/changes?include=measures");
     return body.data[0]?.product.measures;
   });
-});
-
-it("keeps the language of a text that is no code", async ({ org, app, sql }) => {
-  const { path } = await org.create({
-    collateral: [{ collateral_type: "text_content", text: "Handsome" }],
-  });
-  await sql`update collateral set language = 'English' where organization_id = ${org.id}`;
-  const commands = commandsOn(app);
-  const original = await exported(commands(org.id));
-
-  assertEquals(
-    (await org.get(path)).body.data.collateral[0].language,
-    "English",
-  );
-  assertEquals(await imported(commands(uuidv7()), original), []);
 });
 
 it("is found by what the API and SQL have made of it", async ({ org, app, sql }) => {

@@ -7,7 +7,7 @@ import { createOrganization, send, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { script } from "../support/sql/script.ts";
 import { exported, imported } from "../support/client/transfer.ts";
-import { recorded } from "./recording.ts";
+import { recorded } from "../support/app/recording.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 /** Stubs of the Citus functions in `sql/citus.sql`. They only record distributed tables. */
@@ -35,7 +35,9 @@ Deno.test(
     await sql.unsafe(STUBS);
     await sql.unsafe(distribution);
     // A service would be started again now.
-    const database = recorded(app.database, { isDistributed: true });
+    const database = recorded(app.database, () => {}, {
+      isDistributed: true,
+    });
     const handler = app.variant({ database });
     const org = await createOrganization({
       sql: sql,

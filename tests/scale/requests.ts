@@ -20,13 +20,13 @@ import { type App, type Organization, send } from "../support/app/harness.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
 import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
-import { recorded } from "./recording.ts";
+import { recorded, textsInto } from "../support/app/recording.ts";
 import { askForWebhooks } from "./webhook_requests.ts";
 
 /** Every statement of the service's requests and commands, as sent to the database. */
 export async function everyStatement(app: App): Promise<Set<string>> {
-  const database = recorded(app.database);
-  const { statements } = database;
+  const statements = new Set<string>();
+  const database = recorded(app.database, textsInto(statements));
   const org = await app.organization();
   const asking =
     (handler: App["handler"]) =>
@@ -41,9 +41,8 @@ export async function everyStatement(app: App): Promise<Set<string>> {
         ...body !== undefined && { body: JSON.stringify(body) },
       });
   const ask = asking(app.variant({ database }));
-  const distributed = recorded(app.database, {
+  const distributed = recorded(app.database, textsInto(statements), {
     isDistributed: true,
-    statements,
   });
   const askDistributed = asking(app.variant({ database: distributed }));
 

@@ -1,32 +1,22 @@
 import { openDatabase } from "../../db/database.ts";
 import { sessionOf } from "../support/sql/script.ts";
 import { startLoad } from "../faults/load.ts";
-import { ask } from "../faults/restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import {
-  type App,
-  createOrganization,
-  send,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
-import { type Service, start } from "../support/app/process.ts";
+import type { Service } from "../support/app/process.ts";
+import { servedAt, startDirectly } from "../support/servers/processes.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** Kills and restarts the service on its embedded database this number of times. */
 export async function killEmbedded(rounds: number): Promise<Figures> {
   const dataDir = await preparedFolder();
-  const life = () =>
-    start({ DATA_DIR: dataDir, LOG_LEVEL: "error" }, () => [
-      ...["run", "--no-prompt", "--allow-all", "main.ts", "start"],
-    ]);
+  const life = () => startDirectly({ DATA_DIR: dataDir });
   let service: Service | undefined;
-  const app: Pick<App, "send" | "sql" | "organization"> = {
-    send: (path, init) =>
-      send(() => ask(`${service!.origin}${path}`, init), path, init),
-    organization: () => createOrganization(app),
+  const app = servedAt(
+    () => service!.origin,
     // Only one process can open the folder, so this runs while the service is down.
-    sql: sessionOf({
+    sessionOf({
       async script(work) {
         service?.signal("SIGTERM");
         await service?.ended;
@@ -44,13 +34,12 @@ export async function killEmbedded(rounds: number): Promise<Figures> {
         return result;
       },
     }),
-  };
+  );
 
   const load = await startLoad(app);
   for (let round = 0; round < rounds; round++) {
     await pause(1_000 + Math.random() * 2_000);
-    service!.signal("SIGKILL");
-    await service!.ended;
+    await service!.kill();
     service = await life();
   }
   await pause(1_000);

@@ -2,16 +2,15 @@ import { assert, assertEquals } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { pause } from "../../db/connections/deadline.ts";
 import { startLoad } from "../faults/load.ts";
-import { ask } from "../faults/restarts.ts";
 import { openScene } from "../faults/scene.ts";
-import {
-  type App,
-  createOrganization,
-  type Organization,
-  send,
-} from "../support/app/harness.ts";
-import { type Service, start } from "../support/app/process.ts";
+import type { Organization } from "../support/app/harness.ts";
+import type { Service } from "../support/app/process.ts";
 import { v8FlagsOf } from "../support/app/v8_flags.ts";
+import {
+  type Served,
+  servedAt,
+  startDirectly,
+} from "../support/servers/processes.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** The memory that the process may take, in bytes. */
@@ -57,16 +56,9 @@ function attacksOn(large: readonly string[]): Record<string, Sent> {
 /** Sends what takes memory and processor beside honest clients, for this number of minutes. */
 export async function besideHostile(minutes: number): Promise<Figures> {
   await using scene = await openScene();
-  await using service = await start(
-    { DATABASE_URL: scene.cluster.url, HOST: "127.0.0.1", LOG_LEVEL: "error" },
-    () => ["run", V8_FLAGS, "--no-prompt", "--allow-all", "main.ts", "start"],
-  );
-  const app: Pick<App, "send" | "sql" | "organization"> = {
-    sql: scene.app.sql,
-    send: (path, init) =>
-      send(() => ask(`${service.origin}${path}`, init), path, init),
-    organization: () => createOrganization(app),
-  };
+  const env = { DATABASE_URL: scene.cluster.url, DATABASE_POOL_SIZE: "" };
+  await using service = await startDirectly(env, V8_FLAGS);
+  const app = servedAt(() => service.origin, scene.app.sql);
   const hostile = await app.organization();
   const large = await Promise.all(
     Array.from({ length: 4 }, () => createLarge(app, hostile)),
@@ -101,7 +93,7 @@ export async function besideHostile(minutes: number): Promise<Figures> {
 
 /** Creates a product of 3.6 MB, whose rows are inserted by SQL. */
 async function createLarge(
-  app: Pick<App, "sql">,
+  app: Served,
   org: Organization,
 ): Promise<string> {
   const { id, path } = await org.create();

@@ -1,5 +1,5 @@
-import { binaries } from "../faults/cluster.ts";
-import { hasPgBouncer } from "../faults/pgbouncer.ts";
+import { binaries } from "./servers/cluster.ts";
+import { hasPgBouncer } from "./servers/pgbouncer.ts";
 
 /* Says before a run of all tests which of them will be skipped, and what they need. */
 

@@ -152,7 +152,7 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
 
   await it("import lists the lines that it refuses, and fails", async () => {
     const input =
-      `{"kind":"catalogue","version":1,"organization":{"name":"A"}}\n\n{}\n`;
+      `{"kind":"catalogue","version":2,"organization":{"name":"A"}}\n\n{}\n`;
     const hostile = String.raw`{"kind":"\u001b[2J\n"}`;
 
     const { code, stdout, stderr } = await run(importing, input + hostile);
@@ -188,7 +188,7 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
       const name = "Harbour \u009b2J \u202e \x07";
       const header = JSON.stringify({
         kind: "catalogue",
-        version: 1,
+        version: 2,
         organization: { name },
       });
       const id = "01980000-0000-7000-8000-000000000001";

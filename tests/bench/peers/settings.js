@@ -17,7 +17,7 @@ export const STATEMENTS = JSON.parse(process.env.STATEMENTS);
 
 /** The parameters of the statement for the product with this id. */
 export function parametersFor(statement, id) {
-  return statement.parameters.map((value) => value?.replace("{id}", id));
+  return statement.parameters.map((value) => value === "{id}" ? id : value);
 }
 
 /** The service's envelope around JSON text. */

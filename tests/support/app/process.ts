@@ -21,6 +21,8 @@ export interface Service extends AsyncDisposable {
   until(path: string): Promise<void>;
   /** Sends a signal to the process, if it is running. */
   signal(name: Deno.Signal): void;
+  /** Kills the process, and returns its log. */
+  kill(): Promise<string>;
   /** Settles when the process has ended. Whoever reads it expects that soon: a process that does not end is killed. */
   readonly ended: Promise<Ended>;
 }
@@ -45,12 +47,25 @@ const UNSET = { API_PREFIX: "", DATABASE_URL: "", DATA_DIR: "", HOST: "" };
 export function launch(
   env: Record<string, string>,
   args = (_port: string) => ["task", "-q", "start"],
-  before = ":",
+  before?: string,
+): Service {
+  const commandOf = (port: string) => [Deno.execPath(), ...args(port)];
+  return launchProgram(commandOf, { env, before });
+}
+
+/** Runs a program in a folder, which listens on the port in `PORT`. */
+export function launchProgram(
+  commandOf: (port: string) => string[],
+  { env, folder = ROOT, before = ":" }: {
+    env: Record<string, string>;
+    folder?: string | URL;
+    before?: string | undefined;
+  },
 ): Service {
   const port = String(freePort());
   const child = new Deno.Command("sh", {
-    args: ["-c", `${before}; exec "$@"`, "sh", Deno.execPath(), ...args(port)],
-    cwd: ROOT,
+    args: ["-c", `${before}; exec "$@"`, "sh", ...commandOf(port)],
+    cwd: folder,
     env: { ...UNSET, NO_COLOR: "1", PORT: port, ...env },
     stdout: "piped",
     stderr: "piped",
@@ -87,6 +102,10 @@ export function launch(
         return await isServed(origin + path) ? `200 at ${path}` : output();
       }, PATIENCE_MS),
     signal,
+    async kill() {
+      signal("SIGKILL");
+      return (await this.ended).stdout;
+    },
     get ended() {
       return inTime("the end of the process", ended, output)
         .finally(() => signal("SIGKILL"));

@@ -3,7 +3,7 @@ import type { Queries } from "../../../db/database.ts";
 import { seed } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { exportCatalogue } from "../../../db/transfer/export.ts";
-import { CATALOGUE } from "../../../db/transfer/format.ts";
+import { CATALOGUE } from "../../../schema/lines.ts";
 import { importCatalogue } from "../../../db/transfer/import.ts";
 import type { App } from "../app/harness.ts";
 import { ROOT } from "../app/process.ts";
@@ -41,7 +41,7 @@ export async function fillDemo(database: Queries): Promise<void> {
       where jsonb_typeof(field_value) = 'number'`,
     String
       .raw`update collateral set text = E'"\\" \u2028 \u0001\n😀' where text is not null`,
-    `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.000006+07'
+    `update products set publication_date = '0001-02-03', updated_at = '2199-01-02 03:04:05.006+07'
       where isbn13 is not null`,
     `insert into onix_records
         (organization_id, product_id, record_reference, record, digest, product_updated_at, differences, identities)

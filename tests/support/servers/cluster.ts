@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { freePort } from "../support/app/port.ts";
+import { freePort } from "../app/port.ts";
 
 /** A private PostgreSQL of the test, which it can stop and start. */
 export interface Cluster extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { pause } from "../../db/connections/deadline.ts";
+import { pause } from "../../../db/connections/deadline.ts";
 
 /** The proxy's behaviour for new connections. */
 export type Behaviour =

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { eventually } from "../support/app/eventually.ts";
-import { freePort } from "../support/app/port.ts";
+import { eventually } from "../app/eventually.ts";
+import { freePort } from "../app/port.ts";
 import { type Cluster, ownerOf } from "./cluster.ts";
 
 /** A private PgBouncer of the test, in transaction mode. */
