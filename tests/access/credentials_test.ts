@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { unauthorized } from "../../middleware/jwt.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { send, testsOf } from "../support/app/harness.ts";
@@ -8,9 +9,6 @@ import { isbnOf, message, record } from "../support/data/onix.ts";
 
 /** The time for which ended credentials may still work, in milliseconds. */
 const TOLERATED = 5_000;
-
-/** As many records as are written at once. */
-const GROUP = 100;
 
 /** What ends credentials while a message arrives, and the error that refuses the rest. */
 const ENDINGS: Record<
@@ -60,6 +58,12 @@ for (const [what, { isUser, end, code }] of Object.entries(ENDINGS)) {
   it(`stops when ${what}, and reports what it wrote`, async ({ org, app, sql }) => {
     const token = { isOver: false };
     const user = crypto.randomUUID();
+    const stored = async () => {
+      const [row] = await sql`
+        select count(*)::int as products from products where organization_id = ${org.id}
+      `;
+      return row!.products as number;
+    };
     await sql`
       insert into organization_members (organization_id, user_id, role)
       values (${org.id}, ${user}, 'editor')
@@ -70,23 +74,17 @@ for (const [what, { isUser, end, code }] of Object.entries(ENDINGS)) {
           ? Promise.reject(unauthorized("The Bearer token is not valid"))
           : Promise.resolve(user),
     });
-    const records = Array.from(
-      { length: GROUP + 1 },
-      (_, i) => record({ reference: `r${i}`, isbn: isbnOf(i) }),
-    );
-    const [start, rest] = message(...records).split(records[GROUP]!);
-    const total = async () =>
-      (await org.get("/api/products?limit=1")).body.meta?.total;
-    const rested = Promise.withResolvers<void>();
-    const body = new ReadableStream<Uint8Array>({
-      async start(stream) {
-        const encoder = new TextEncoder();
-        stream.enqueue(encoder.encode(start));
-        await rested.promise;
-        stream.enqueue(encoder.encode(records[GROUP]! + rest));
-        stream.close();
+    const [start] = message().split("</ONIXMessage>");
+    let sent = 0;
+    // A message that never ends.
+    const body = new ReadableStream<string>({
+      start: (stream) => stream.enqueue(start!),
+      async pull(stream) {
+        await pause(10);
+        const isbn = isbnOf(++sent);
+        stream.enqueue(record({ reference: `r${sent}`, isbn }));
       },
-    });
+    }).pipeThrough(new TextEncoderStream());
 
     const importing = send(handler, "/api/onix/products", {
       method: "POST",
@@ -101,18 +99,17 @@ for (const [what, { isUser, end, code }] of Object.entries(ENDINGS)) {
       },
       body,
     });
-    await eventually(GROUP, total);
+    await eventually(true, async () => await stored() > 0);
     await end(sql, org, token);
     using _ = clockAhead(TOLERATED);
-    rested.resolve();
     const { status, body: { error } } = await importing;
 
     assertEquals(error.code, code);
     assertEquals(status, code === "FORBIDDEN" ? 403 : 401);
-    assertEquals([error.report.records, error.report.created], [GROUP, GROUP]);
-    const [row] = await sql`
-      select count(*)::int as products from products where organization_id = ${org.id}
-    `;
-    assertEquals(row!.products, GROUP);
+    const written = await stored();
+    assertEquals([error.report.records, error.report.created], [
+      written,
+      written,
+    ]);
   });
 }
