@@ -32,7 +32,7 @@ export const TREE = [
         territory: {
           countries_included: [],
           countries_excluded: [],
-          regions_included: [],
+          regions_included: ["ROW"],
           regions_excluded: [],
         },
       },
@@ -179,7 +179,7 @@ export async function insertTree(
     ["product_territories", { id: emptyTerritory, position: 2 }],
     ["product_territories", { id: territory, position: 1, market_reference: "UKCW", exclusivity: "exclusive",
         market_publishing_status: "04" }],
-    ["territory_markets", { territory_id: territory, id: emptyMarket, position: 2 }],
+    ["territory_markets", { territory_id: territory, id: emptyMarket, position: 2, regions_included: ["ROW"] }],
     ["territory_markets", { territory_id: territory, id: market, position: 1, name: "British Isles",
         countries_included: ["GB", "IE"], regions_included: ["WORLD"], regions_excluded: ["GB-NIR"] }],
     ["market_dates", { territory_id: territory, position: 2, market_date_role: "01", date: "0001-02-03" }],
