@@ -760,6 +760,7 @@ export const LISTED: Readonly<Partial<Record<ArrayName, ArrayField>>> = Object
       const { inLists } = array;
       if (inLists === "none") return [];
       const shown = inLists.map((field) => [field, array.fields[field]!]);
-      return [[name, { ...array, fields: Object.fromEntries(shown) }]];
+      const type = `Listed${array.type}`;
+      return [[name, { ...array, type, fields: Object.fromEntries(shown) }]];
     }),
   );
