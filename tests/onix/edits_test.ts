@@ -1,16 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { onixTestsOf } from "../support/client/onix.ts";
-import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
-
-/** A message that was sent at a time by a sender. */
-function sent(at: string, sender: string, ...records: string[]): string {
-  return message(...records)
-    .replace(/<SentDateTime>[^<]*/, `<SentDateTime>${at}`)
-    .replace(
-      /<SenderName>Harbour Press(?=<\/SenderName><\/Sender>)/,
-      `<SenderName>${sender}`,
-    );
-}
+import {
+  deletionOf,
+  isbnOf,
+  message,
+  record,
+  sent,
+} from "../support/data/onix.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
