@@ -8,7 +8,6 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
-import { compositesOf } from "./fields.ts";
 import {
   addTitle,
   claimTitle,
@@ -20,6 +19,7 @@ import {
   writeTitle,
 } from "./titles.ts";
 import { type Codec, scalar, textOf } from "./record_reader.ts";
+import { compositesOf } from "./entries.ts";
 
 /*
  * Collections by their titles, with the number of the product in them.
