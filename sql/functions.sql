@@ -786,6 +786,16 @@ declare
       and exists (select from pg_attribute o where o.attrelid = r.oid and o.attname = 'organization_id')
       and not exists (select from pg_attribute p where p.attrelid = r.oid and p.attname = 'product_id')
   );
+  -- All records of organizations, also those that no product shows.
+  dated_records constant text[] := array(
+    select c.relname
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+      and a.attname in ('organization_id', 'id', 'name', 'updated_at')
+    group by c.relname
+    having count(*) = 4
+  );
   code_lists constant text[] := array[
     'publishing_statuses', 'product_availabilities', 'product_forms', 'contributor_roles', 'lifecycle_statuses',
     'onix_codes'
@@ -865,7 +875,7 @@ begin
       (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
       (product_rows, 'truncated', 'before truncate', 'statement', by_sql, 'move_products()'),
 
-      (records || 'publishing_programs'::text, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
+      (dated_records, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
         'move_product()'),
       (records, 'renamed', 'after update', 'statement', null, 'move_names()'),
       -- Foreign keys prevent the deletion of names in use, except in a statement that inserts them again.

@@ -1029,6 +1029,10 @@ create table product_deletions (
 
 create index product_deletions_by_version on product_deletions (organization_id, change_version, product_id);
 
+-- A record that creates a product again.
+create index product_deletions_by_reference on product_deletions (organization_id, record_reference)
+  where record_reference is not null;
+
 create index product_deletions_by_age on product_deletions (organization_id, deleted_at);
 
 -- Records whose new name has not reached the feed of all products that show it: there are many, so they come in chunks,
