@@ -419,7 +419,7 @@ function findRows(
     select ${names(...columns.map((column) => `r.${column}`))}
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
-      left(search_key(r.name), 200) collate "C" = any(array(
+      left(r.name_key, 200) = any(array(
         select left(search_key(x.name), 200)
         from jsonb_array_elements_text(${json(all)}) x (name)
       ))
