@@ -25,6 +25,7 @@ import {
   object,
   SAME,
 } from "./objects.ts";
+import { isName, namesIn } from "./named.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
 import {
   type OwnTable,
@@ -88,14 +89,25 @@ export function objectOf(
     const { body, response, labels } = field.kind === "column" ? field : {};
     const values = isShown ? response : body;
     if (schema) entries[name] = explained(name, field, schema, values);
-    else ignored[name] = meaningOf(name, field);
+    else ignored[name] = ignoredMeaning(name, field);
     if (!labels) continue;
     const meaning = meaningOfLabel(name, labels);
     const label = `${name}_label`;
     if (isShown) entries[label] = described(meaning, v.nullable(v.string()));
     else ignored[label] = meaning;
   }
-  return isShown ? v.object(entries) : closedObject(entries, ignored) as Schema;
+  return isShown
+    ? v.object(entries)
+    : closedObject(entries, ignored, namesIn(fields)) as Schema;
+}
+
+/** What a field means that a body may have, and that is not written. */
+function ignoredMeaning(name: string, field: Field): string | undefined {
+  if (field.kind !== "shown" || !isName(field)) return meaningOf(name, field);
+  const { about, reference } = field as Field & typeof field;
+  const sentence =
+    `${about?.sentence} It stands for \`${reference}\` in a body without that.`;
+  return meaningOf(name, { ...field, about: { ...about, sentence } });
 }
 
 /** The schema of a field, or undefined for one that bodies ignore. `fields` has its reference. */

@@ -9,6 +9,7 @@ import {
 import { DateTime } from "./date_time.ts";
 import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
+import { idOrName } from "./named.ts";
 import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
 /*
@@ -312,7 +313,7 @@ export function refers(
   rest: Omit<Reference, "table"> = {},
 ): Column {
   const path = `/${table.replaceAll("_", "-")}`;
-  return { ...column(idIn(path)), refers: { table, ...rest } };
+  return { ...column(idOrName(idIn(path))), refers: { table, ...rest } };
 }
 
 /** A column of the record that a reference names. */

@@ -146,6 +146,8 @@ export const SCALARS = {
   product_availability_code: about("The code of the availability in ONIX List 65.",
     shown("product_availability_id", "code"), "ProductAvailability"),
   lifecycle_status_name: about("The name of the stage in the publishing house.", shown("lifecycle_status_id", "name"), null),
+  lifecycle_status_code: about("The code of the stage in the publishing house.", shown("lifecycle_status_id", "code"), null),
+  product_form_code: about("The code of the product form in ONIX List 150.", shown("product_form_id", "code"), "ProductForm"),
   collections: about("The collections that the product belongs to. Absent if there are none.",
     { kind: "linked", table: "collections", through: "product_collections", reference: "collection_id" }, "Collection"),
 } satisfies Fields;
@@ -547,6 +549,7 @@ export const ARRAYS = {
     collection_id: about("The id of the collection.",
       required(refers("collections", { filter: "Products in one of these collections." })), null),
     part_number: about("The place of the product in the collection, such as 3, III or 2A.", column(text(50))),
+    collection_name: about("The name of the collection.", shown("collection_id", "name"), "TitleText"),
   }, { put: "link", key: ["collection_id"], type: "ProductCollection", inLists: "none" }), "Collection"),
 
   custom_fields: about("The values of the organization's own fields.", rows("custom_field_values", {

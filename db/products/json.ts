@@ -153,8 +153,10 @@ function fromReferenced(
   fields: Fields,
   alias: string,
 ): Statement {
-  const { refers } = fields[name] as Column;
-  return recordWithId(refers!.table, raw(`${alias}.${name}`));
+  const { table, heldBy } = (fields[name] as Column).refers!;
+  if (!heldBy) return recordWithId(table, raw(`${alias}.${name}`));
+  const holder = fromReferenced(heldBy, fields, alias);
+  return recordWithId(table, sql`(select r.${raw(name)} ${holder})`);
 }
 
 function shownValue(

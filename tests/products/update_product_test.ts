@@ -251,4 +251,6 @@ const DISPLAYED = [
   "product_availability_name",
   "product_availability_code",
   "lifecycle_status_name",
+  "lifecycle_status_code",
+  "product_form_code",
 ];
