@@ -80,6 +80,7 @@ export function objectOf(
   fields: Fields,
   form: Form,
   before: v.ObjectEntries = {},
+  example?: string,
 ): Schema {
   const isShown = form === "shown";
   const entries = { ...before };
@@ -96,9 +97,10 @@ export function objectOf(
     if (isShown) entries[label] = described(meaning, v.nullable(v.string()));
     else ignored[label] = meaning;
   }
-  return isShown
-    ? v.object(entries)
-    : closedObject(entries, ignored, namesIn(fields)) as Schema;
+  return isShown ? v.object(entries) : closedObject(entries, ignored, {
+    names: namesIn(fields),
+    ...example && { example },
+  }) as Schema;
 }
 
 /** What a field means that a body may have, and that is not written. */
@@ -282,8 +284,8 @@ export function entryOf(field: Rows | Values | Group, form: Form): Schema {
   if (field.kind === "rows") {
     return once(field, form, () => {
       if (field.types) return oneOfTypes(field, form);
-      const { fields, put, type, rules } = field;
-      const entry = objectOf(fields, form, idOf(field, form));
+      const { fields, put, type, rules, example } = field;
+      const entry = objectOf(fields, form, idOf(field, form), example);
       const isPatched = put === "patch";
       return named(type, form, isPatched, ruled(entry, form, rules));
     });
@@ -291,7 +293,9 @@ export function entryOf(field: Rows | Values | Group, form: Form): Schema {
   const { fields, type, rules } = field;
   const body = form === "shown" ? form : "new";
   return once(fields, body, () => {
-    const valid = ruled(objectOf(fields, body), body, rules);
+    const example = field.kind === "values" ? field.example : undefined;
+    const entries = objectOf(fields, body, {}, example);
+    const valid = ruled(entries, body, rules);
     const stored = field.kind === "values" && body === "new" && field.stored;
     const entry = stored ? v.pipe(valid, v.transform(stored)) : valid;
     return named(type, body, false, entry);

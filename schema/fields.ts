@@ -148,6 +148,8 @@ export interface Rows {
   rules?: readonly Rule[];
   /** What no two entries of a tree may share. */
   distinct?: readonly Distinct[];
+  /** An entry, for the error of one that is no object. */
+  example?: string;
   /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
   path?: string;
   /** The fields of an entry in lists. Default: all. */
@@ -176,6 +178,8 @@ export interface Values {
   distinct?: readonly Distinct[];
   /** The fields by which ONIX tells entries apart. Default: their required codes. */
   same?: readonly string[];
+  /** An entry, for the error of one that is no object. */
+  example?: string;
   /** A valid entry in the form in which it is stored. Default: unchanged. */
   stored?: (entry: Record<string, unknown>) => Record<string, unknown>;
   /** Whether an entry that has the array must have at least one value in it. */

@@ -11,26 +11,29 @@ const MAX_UNKNOWN = 20;
 /** The maximum number of entries of an array, in a body and stored. */
 export const MAX_ENTRIES = 500;
 
-const AnObject = v.custom<Record<string, unknown>>(
-  isObject,
-  "invalid_type: Expected an object",
-);
+/** An object, such as the example. */
+function anObject(example?: string) {
+  return v.custom<Record<string, unknown>>(
+    isObject,
+    `invalid_type: Expected an object${example ? ` such as ${example}` : ""}`,
+  );
+}
 
 /** An object with these fields. Other fields are dropped. */
 export function object<const E extends v.ObjectEntries>(entries: E) {
-  return v.pipe(AnObject, v.object(entries));
+  return v.pipe(anObject(), v.object(entries));
 }
 
 /**
  * An object with only these fields. Unknown fields are errors. The fields in
  * `ignored`, with their descriptions, occur only in responses. Bodies may contain them,
  * and they are dropped, so that clients can send a response back. Those in `names` may
- * stand for an id that is absent.
+ * stand for an id that is absent. An error of a value that is no object shows the example.
  */
 export function closedObject<const E extends v.ObjectEntries>(
   entries: E,
   ignored: Readonly<Record<string, string | undefined>> = {},
-  names: Names = new Map(),
+  { names = new Map(), example }: { names?: Names; example?: string } = {},
 ) {
   const written = Object.keys(entries);
   const meantBy = speller(written);
@@ -40,8 +43,8 @@ export function closedObject<const E extends v.ObjectEntries>(
       .flat(),
   );
   return v.intersect([
-    names.size === 0 ? object(entries) : v.pipe(
-      AnObject,
+    v.pipe(
+      anObject(example),
       v.transform((body) => withNames(body, names)),
       v.object(entries),
     ),

@@ -133,6 +133,15 @@ export function listOf(table: RecordTable): OnixList | undefined {
   return LISTS[table];
 }
 
+/** The codes of `lifecycle_statuses`, in chronological order. */
+export const LIFECYCLE_CODES = [
+  "in_development",
+  "forthcoming",
+  "active",
+  "out_of_print",
+  "archived",
+] as const;
+
 /** The path of a table, such as `/custom-fields`. */
 export function pathOfTable(table: RecordTable): string {
   return `/${table.replaceAll("_", "-")}`;

@@ -274,6 +274,14 @@ export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
       : [],
 );
 
+/** The territories of product `p` as a whole, which lists can include. */
+export const wholeTerritories = valueJson(
+  "product_territories",
+  ARRAYS.product_territories,
+  ARRAYS,
+  PRODUCT_ROW,
+);
+
 /** The arrays of row `x` of products that lists can include. */
 export const listedValues = Object.entries<ArrayField>(LISTED).flatMap(
   ([name, array]) =>
