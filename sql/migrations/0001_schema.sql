@@ -1104,6 +1104,13 @@ create index webhook_deliveries_by_age on webhook_deliveries (organization_id, w
 create index webhook_deliveries_waiting on webhook_deliveries (organization_id, webhook_id, next_attempt_at)
   where status = 'waiting';
 
+-- These have few rows: whoever looks for work must not read all that wait.
+create index webhook_deliveries_sent on webhook_deliveries (organization_id, webhook_id)
+  where sent_until is not null;
+
+create index webhook_deliveries_cursor on webhook_deliveries (organization_id, webhook_id)
+  where status = 'waiting' and next_cursor is not null;
+
 -- Idempotency
 
 -- The response to a request with an Idempotency-Key, written in the transaction of the request and good for a day.
