@@ -6,9 +6,11 @@ import {
   type Field,
   type Fields,
   type Group,
+  isName,
   type List,
   meaningOf,
   meaningOfLabel,
+  namesIn,
   type Rows,
   type Rule,
   type Shown,
@@ -25,7 +27,6 @@ import {
   object,
   SAME,
 } from "./objects.ts";
-import { isName, namesIn } from "./named.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
 import {
   type OwnTable,

@@ -9,7 +9,7 @@ import {
 import { DateTime } from "./date_time.ts";
 import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
-import { idOrName } from "./named.ts";
+import { idOrName, type Names } from "./named.ts";
 import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
 /*
@@ -495,4 +495,21 @@ export function arraysBelow(fields: Fields): Rows[] {
     if (field.kind === "group") return arraysBelow(field.fields);
     return field.kind === "rows" ? [field] : [];
   });
+}
+
+/** The fields with names and codes of referenced records, by the reference. */
+export function namesIn(fields: Fields): Names {
+  const names = Object.entries(fields).flatMap(([field, shown]) => {
+    if (shown.kind !== "shown" || !isName(shown)) return [];
+    const { reference, column } = shown;
+    return { reference, field, column };
+  }).sort((a, b) => a.column < b.column ? -1 : a.column > b.column ? 1 : 0);
+  return Map.groupBy(names, ({ reference }) => reference);
+}
+
+/** Whether the field shows what can stand for the id of its record. */
+export function isName(
+  shown: Shown,
+): shown is Shown & { column: "code" | "name" } {
+  return shown.column === "code" || shown.column === "name";
 }

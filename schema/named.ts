@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { Fields, Shown } from "./fields.ts";
 import { text } from "./values.ts";
 
 /*
@@ -27,23 +26,6 @@ export type Names = ReadonlyMap<
   string,
   readonly { field: string; column: "code" | "name" }[]
 >;
-
-/** The fields with names and codes of referenced records, by the reference. */
-export function namesIn(fields: Fields): Names {
-  const names = Object.entries(fields).flatMap(([field, shown]) => {
-    if (shown.kind !== "shown" || !isName(shown)) return [];
-    const { reference, column } = shown;
-    return { reference, field, column };
-  }).sort((a, b) => a.column < b.column ? -1 : a.column > b.column ? 1 : 0);
-  return Map.groupBy(names, ({ reference }) => reference);
-}
-
-/** Whether the field shows what can stand for the id of its record. */
-export function isName(
-  shown: Shown,
-): shown is Shown & { column: "code" | "name" } {
-  return shown.column === "code" || shown.column === "name";
-}
 
 /** The same body, in which names and codes have taken the places of absent ids. */
 export function withNames(
