@@ -8,7 +8,6 @@ import {
   mergeEdits,
 } from "../../schema/onix/mapping/merge.ts";
 import {
-  type Reading,
   readStored as readRecord,
   type Received,
   writeRecord,
@@ -53,7 +52,7 @@ import {
   type StoredRecord,
   storeRecords,
 } from "./records.ts";
-import type { Book } from "../../schema/onix/mapping/mapping.ts";
+import type { Book, Reading } from "../../schema/onix/mapping/mapping.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
 

@@ -1,6 +1,5 @@
 import type { Entry } from "../../schema/bodies.ts";
 import type { Ids } from "../../schema/onix/mapping/ids.ts";
-import type { Differences } from "../../schema/onix/mapping/outgoing.ts";
 import {
   isOneOf,
   json,
@@ -17,6 +16,7 @@ import {
 } from "./books.ts";
 import { ownId, ownReference, referencesOf } from "./find.ts";
 import type { Planned, PlanOptions } from "./plan.ts";
+import type { Differences } from "../../schema/onix/mapping/mapping.ts";
 
 /* The records that are stored beside products. */
 

@@ -52,7 +52,7 @@ Deno.test("The body of a request", TIMED, async ({ step: it }) => {
       [300, { product_prices: many(100_000, 0) }],
       [300, { contributors: many(100_000, {}) }],
       [
-        3_000,
+        12_000,
         Object.fromEntries(many(70_000, 0).map((_, i) => [`k${i}`, 1])),
       ],
       [600, {

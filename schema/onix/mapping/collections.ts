@@ -8,7 +8,6 @@ import {
   replaceChildren,
   setChild,
 } from "../xml/element.ts";
-import { compositesOf } from "./fields.ts";
 import {
   addTitle,
   claimTitle,
@@ -19,6 +18,7 @@ import {
   writeTitle,
 } from "./titles.ts";
 import { type Codec, scalar, textOf } from "./record_reader.ts";
+import { compositesOf } from "./entries.ts";
 
 /*
  * Collections by their titles, with the number of the product in them.
