@@ -18,7 +18,6 @@ import { REFERENCES } from "../../schema/references.ts";
 import { didYouMean } from "../../schema/spelling.ts";
 import {
   isOneOfTexts,
-  joined,
   json,
   organization,
   raw,
@@ -48,7 +47,7 @@ interface Candidate {
   table_name: string;
   id: string;
   name: string;
-  code: string | null;
+  code?: string;
 }
 
 /** A name as names are compared: NFC, with each run of white space as one space. */
@@ -79,7 +78,7 @@ export async function findNamed<C extends Change>(
   const named = changes.map(({ body }) => namedIn(body));
   const all = named.flat();
   if (all.length === 0) return [...changes];
-  const [candidates] = await tx.send(selectCandidates(all));
+  const candidates = (await tx.send(...selectCandidates(all))).flat();
   const found: (C | ApiError)[] = [];
   for (const [i, change] of changes.entries()) {
     const details: ErrorDetail[] = [];
@@ -109,46 +108,37 @@ export async function withIds<C extends Change>(
   return found!;
 }
 
-/** The records whose name or code is among those of the references, and some more. */
+/** The records of each table whose name or code is among those of the references, and some more. */
 function selectCandidates(
   references: readonly NamedReference[],
-): Statement<Candidate> {
-  const selects = Array.from(
+): Statement<Candidate>[] {
+  return Array.from(
     Map.groupBy(references, ({ table }) => table),
     ([table, named]) => {
       const valuesOf = (column: "code" | "name") =>
         named.flatMap(({ named }) =>
           named.column === column ? named.value : []
         );
-      const from = sql`
-        select '${raw(table)}' as table_name, r.id, r.name,
-          ${raw(isShared(table) ? "r.code" : "null")} as code
+      const names = valuesOf("name").map(keyOfName);
+      const columns = raw(
+        `'${table}' as table_name, r.id, r.name${
+          isShared(table) ? ", r.code" : ""
+        }`,
+      );
+      const own = isShared(table)
+        ? sql`r.code ${isOneOfTexts(valuesOf("code"))} or`
+        : sql`r.organization_id = ${organization} and`;
+      return unprepared(sql<Candidate>`
+        select ${columns}
         from ${raw(table)} r
-      `;
-      return isShared(table)
-        ? sql`
-          ${from}
-          where r.code ${isOneOfTexts(valuesOf("code"))} or ${
-          isLike(valuesOf("name"))
-        }`
-        : sql`
-          ${from}
-          where r.organization_id = ${organization} and ${
-          isLike(valuesOf("name"))
-        }`;
+        where ${own} search_key(r.name) like any(array(
+          -- Other white space and signs of patterns may be meant: the names are compared later.
+          select translate(search_key(x.name), ' %' || chr(92), '%__')
+          from jsonb_array_elements_text(${json(names)}) x (name)
+        ))
+      `);
     },
   );
-  return unprepared(
-    sql<Candidate>`${joined(selects, " union all ")}`,
-  );
-}
-
-/** The condition that the name of record `r` is one of these, whatever its white space, case and accents. */
-function isLike(names: readonly string[]): Statement {
-  return sql`search_key(r.name) like any(array(
-    select replace(replace(replace(replace(search_key(x.name), '\\', '\\\\'), '%', '\\%'), '_', '\\_'), ' ', '%')
-    from jsonb_array_elements_text(${json(names.map(keyOfName))}) x (name)
-  ))`;
 }
 
 /** The id that is meant, or the number of records that may be. */
