@@ -309,11 +309,18 @@ function cover(): Codec {
       .map((version) => child(version, "ResourceLink"))
       .find((link) => valueOf(link));
   return {
+    find: linkOf,
     // It follows from the resources that a product can have.
     read: () => undefined,
-    write(parent, now) {
+    write(parent, now, before) {
       const url = textOf(now);
-      if (url === undefined || linkOf(parent)) return;
+      const link = linkOf(parent);
+      if (url === undefined) return;
+      if (link) {
+        // A link that was changed itself stays.
+        if (valueOf(link) === before) link.text = url;
+        return;
+      }
       parent.children.push(element("SupportingResource", [
         element("ResourceContentType", "01"),
         element("ContentAudience", "00"),
@@ -379,7 +386,7 @@ function salesRights(): Codec {
   };
 }
 
-/** The availability, if all supply details have the same. Those with their own keep it. */
+/** The availability, if all supply details have the same. A changed one is that of all that had the old one. */
 function availability(): Codec {
   const name = "ProductAvailability";
   const detailsIn = (product: Element) =>
@@ -397,10 +404,13 @@ function availability(): Codec {
       reader.claim(first);
       return code;
     },
-    write(product, now) {
+    write(product, now, before) {
       const code = textOf(now);
-      if (code === undefined || codesIn(product).length > 0) return;
-      for (const detail of detailsIn(product)) setChild(detail, name, code);
+      if (code === undefined) return;
+      const old = codesIn(product).length > 0 ? textOf(before) : undefined;
+      for (const detail of detailsIn(product)) {
+        if (childValue(detail, name) === old) setChild(detail, name, code);
+      }
     },
     project: scalar,
   };

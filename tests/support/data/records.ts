@@ -1,7 +1,22 @@
-import { type OwnTable, pathOfTable } from "../../../schema/records.ts";
+import {
+  OWN_TABLES,
+  type OwnTable,
+  pathOfTable,
+} from "../../../schema/records.ts";
 import { REFERENCES } from "../../../schema/references.ts";
 import { assertEquals } from "@std/assert";
 import { type App, idOfCode, type Organization } from "../app/harness.ts";
+
+/** The tables of records that products show. */
+export const SHOWN_TABLES = OWN_TABLES.filter((table) =>
+  REFERENCES.some((reference) => reference.table === table)
+);
+
+/** The tables of records that products use: those that they show, and programs. */
+export const USED_TABLES: readonly OwnTable[] = [
+  ...SHOWN_TABLES,
+  "publishing_programs",
+];
 
 /** The path of a table's records. */
 export function pathOfRecords(table: OwnTable): string {
