@@ -44,7 +44,7 @@ import { uuidv7 } from "../uuid.ts";
  */
 
 /** The sort key of names, which ignores case and accents. It matches the index. */
-const nameKey = sql`left(search_key(r.name), 200) collate "C"`;
+const nameKey = sql`left(r.name_key, 200)`;
 
 /** The `order by` of records `r`. Ids order records with equal values. */
 const RECORD_SORTING: Record<RecordSort, Statement> = {
