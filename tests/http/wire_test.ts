@@ -24,15 +24,18 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
   }
 
   await it("responds to HEAD like GET, with Content-Length and no body (RFC 9110, 9.3.2)", async () => {
-    const get = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+    const unknown = `/api/products/${crypto.randomUUID()}`;
+    for (const target of [path, "/api/products", unknown]) {
+      const get = await ask(`GET ${target}`, `Host: a\r\n${KEY}`);
 
-    const head = await ask(`HEAD ${path}`, `Host: a\r\n${KEY}`);
+      const head = await ask(`HEAD ${target}`, `Host: a\r\n${KEY}`);
 
-    assertEquals(head.status, 200);
-    assertEquals(head.body, "");
-    for (const [name, value] of get.headers) {
-      if (["date", "server-timing", "x-request-id"].includes(name)) continue;
-      assertEquals(head.headers.get(name), value, name);
+      assertEquals(head.status, get.status);
+      assertEquals(head.body, "");
+      for (const [name, value] of get.headers) {
+        if (["date", "server-timing", "x-request-id"].includes(name)) continue;
+        assertEquals(head.headers.get(name), value, name);
+      }
     }
   });
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openApp, send } from "../support/app/harness.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { writesOf } from "../support/client/writing.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
@@ -83,6 +84,43 @@ Deno.test("The body of a request", TIMED, async ({ step: it }) => {
         assert(text.length < most, `${text.length} ${text.slice(0, 200)}`);
         assert(!text.includes("vvv"));
       }
+    }
+  });
+
+  await it("has all errors listed, up to a hundred", async () => {
+    const entries = (count: number, entry: object) =>
+      Array.from({ length: count }, () => entry);
+    const unknown = () => ({
+      contributor_id: crypto.randomUUID(),
+      contributor_role_id: org.id,
+    });
+    const territory = { countries_included: Array(490).fill("XX") };
+    const create = (body: object) =>
+      org.post("/api/products", { title: "x", ...body });
+    const more = "more than 100 errors; the first 100 are listed";
+    const refused: [Reply, string][] = [
+      [
+        await create({ product_prices: entries(100, { currency_code: "x" }) }),
+        "100 errors",
+      ],
+      [
+        await create({ product_prices: entries(101, { currency_code: "x" }) }),
+        more,
+      ],
+      [
+        await create({ contributors: Array.from({ length: 500 }, unknown) }),
+        more,
+      ],
+      [
+        await org.put(`${path}/territories`, [
+          { markets: entries(50, { territory }) },
+        ]),
+        more,
+      ],
+    ];
+    for (const [{ status, body: { error } }, number] of refused) {
+      assertEquals([status, error.details.length], [400, 100]);
+      assertEquals(error.message, `The body has ${number}`);
     }
   });
 

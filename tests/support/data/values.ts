@@ -356,8 +356,11 @@ export const SCALAR: Values = {
     ...each("invalid_type", [], {}, ["x"]),
     ...text(2000).refuses.filter(([sent]) => typeof sent === "string"),
     ...each(
+      // PostgreSQL would change them, or cannot store them.
       "inexact_number",
-      ...["1e400", "1e-400", "1.0000000000000000001e1"].map(JSON.rawJSON),
+      ...["1e400", "-1e400", "1e-400", "1.0000000000000000001e1"]
+        .concat("12345678901234567e-1", "1".repeat(101), `0.${"1".repeat(101)}`)
+        .map(JSON.rawJSON),
     ),
   ],
 };
