@@ -247,7 +247,10 @@ it("leave one complete tree of two concurrent ones", async ({ org }) => {
   for (const { status } of replies) assertEquals(status, 200);
   const { body: { data } } = await org.get(`${path}/territories`);
   const names = data.flatMap((
-    { market_reference, markets }: typeof TREE[number],
+    { market_reference, markets }: {
+      market_reference: string;
+      markets: { name: string }[];
+    },
   ) => [market_reference, ...markets.map(({ name }) => name)]);
   assertEquals(names, Array(15).fill(names[0]));
 });
