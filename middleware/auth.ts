@@ -23,16 +23,18 @@ export interface AuthenticatedCaller extends Caller {
   may: Record<Exclude<Permission, "none">, boolean>;
 }
 
-/** The caller of an API key. */
+/** An API key that was looked up by its public id. */
 interface KnownKey {
   caller: AuthenticatedCaller;
+  /** The SHA-256 hash of the whole key, which is not kept itself. */
+  hash: Buffer;
   /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
   endsAt: number | null;
 }
 
 /** What is remembered of credentials. */
 interface Caches {
-  /** By the SHA-256 hash of the whole key. The key itself is not kept. */
+  /** By public id. */
   keys: CredentialCache<KnownKey>;
   /** By organization and subject. */
   roles: CredentialCache<Role>;
@@ -48,42 +50,53 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** The beginning of an API key in `Authorization`. */
 const MISPLACED_KEY = /^(?:\w+ +)?cat_/i;
 
+/** Finds the caller of a request: at once if its API key is known. */
+export type Authenticator = (
+  context: Context,
+) => AuthenticatedCaller | Promise<AuthenticatedCaller>;
+
 /**
  * Creates the function that finds the caller of a request. An API key takes precedence
  * over a Bearer token, which acts for the organization in `x-organization-id`
  * (specification, 5). Throws `UNAUTHORIZED`, `FORBIDDEN` for a subject that is no
  * member, and `SERVICE_UNAVAILABLE` if the credentials cannot be checked now.
  */
-export function createAuthenticator(): (
-  context: Context,
-) => Promise<AuthenticatedCaller> {
+export function createAuthenticator(): Authenticator {
   const caches: Caches = {
     keys: new CredentialCache(),
     roles: new CredentialCache(),
     uses: new KeyUses(),
   };
-  return async (context) => {
+  return (context) => {
     const { request, services } = context;
     const endSpan = services.telemetry.start("authentication");
     const apiKey = request.headers.get("x-api-key");
-    try {
-      const caller = apiKey === null
-        ? await byToken(context, caches)
-        : await byKey(context, caches, apiKey);
-      endSpan();
-      return caller;
-    } catch (error) {
+    const fail = (error: unknown): never => {
       endSpan(error);
       throw error;
+    };
+    const succeed = (caller: AuthenticatedCaller) => {
+      endSpan();
+      return caller;
+    };
+    try {
+      const caller = apiKey === null
+        ? byToken(context, caches)
+        : byKey(context, caches, apiKey);
+      return caller instanceof Promise
+        ? caller.then(succeed, fail)
+        : succeed(caller);
+    } catch (error) {
+      return fail(error);
     }
   };
 }
 
-async function byKey(
+function byKey(
   context: Context,
   { keys, uses }: Caches,
   apiKey: string,
-): Promise<AuthenticatedCaller> {
+): AuthenticatedCaller | Promise<AuthenticatedCaller> {
   const id = API_KEY.exec(apiKey)?.[1];
   if (!id) {
     throw unauthorized(
@@ -91,24 +104,30 @@ async function byKey(
     );
   }
   const { deadline, services: { database } } = context;
-  const digest = hashOf(apiKey);
-  const key = await keys.get(digest, async () => {
+  const check = (key: KnownKey | undefined): AuthenticatedCaller => {
+    const hash = Buffer.from(hashOf(apiKey), "hex");
+    if (!key || !timingSafeEqual(key.hash, hash)) {
+      throw unauthorized("The API key is not valid");
+    }
+    const { caller, endsAt } = key;
+    if (endsAt !== null && endsAt <= Date.now()) {
+      throw unauthorized("The API key has expired or been revoked");
+    }
+    context.log.api_key = id;
+    if (uses.add(id)) recordUse(context, caller);
+    return caller;
+  };
+  const known = keys.fresh(id);
+  if (known) return check(known);
+  return keys.find(id, deadline, async () => {
     const queries = database.for({ deadline, caller: UNKNOWN_CALLER });
     const [key] = await queries.lookUp(keyById(id));
-    if (
-      key && timingSafeEqual(Buffer.from(key.key_hash), Buffer.from(digest))
-    ) {
-      return { caller: callerOf(id, key), endsAt: key.ends_at };
-    }
-  });
-  if (!key) throw unauthorized("The API key is not valid");
-  const { caller, endsAt } = key;
-  if (endsAt !== null && endsAt <= Date.now()) {
-    throw unauthorized("The API key has expired or been revoked");
-  }
-  context.log.api_key = id;
-  if (uses.add(id)) recordUse(context, caller);
-  return caller;
+    return key && {
+      caller: callerOf(id, key),
+      hash: Buffer.from(key.key_hash, "hex"),
+      endsAt: key.ends_at,
+    };
+  }).then(check);
 }
 
 function callerOf(
@@ -163,12 +182,14 @@ async function byToken(
     throw unauthorized("A Bearer token requires x-organization-id");
   }
   const caller = { organizationId, name: subject };
+  const membership = `${organizationId} ${subject}`;
   const role = isUuid(organizationId)
-    ? await roles.get(`${organizationId} ${subject}`, async () => {
-      const queries = database.for({ deadline, caller });
-      const [member] = await queries.lookUp(roleOf(subject));
-      return member?.role;
-    })
+    ? roles.fresh(membership) ??
+      await roles.find(membership, deadline, async () => {
+        const queries = database.for({ deadline, caller });
+        const [member] = await queries.lookUp(roleOf(subject));
+        return member?.role;
+      })
     : undefined;
   if (!role) {
     throw new ApiError(

@@ -1,71 +1,65 @@
-import { unavailable } from "../schema/errors.ts";
+import { Queue } from "../db/connections/queue.ts";
 
 /** The life of an entry. It lets a revoked key stop working within 5 seconds. */
 const FRESH_MS = 4_000;
 
-/** An ended entry is kept this long. Until then, its credential counts as known. */
-const KNOWN_MS = 60_000;
-
 const MAX_CACHED = 10_000;
 
-/** Concurrent look-ups of uncached credentials. */
-const MAX_UNCACHED = 250;
-
-/** A look-up of a credential, and its value as soon as it is known. */
-interface CachedCredential<T> {
-  value: Promise<T | undefined>;
-  known?: T;
-  until: number;
-}
+/** The look-ups at once of names that are not in the cache. */
+const MAX_UNKNOWN = 4;
 
 /**
- * Caches look-ups of credentials for seconds. Unknown credentials are not cached, so
- * that a new key works at once.
+ * What look-ups found by public names, such as the id of an API key. It is used for
+ * seconds, and stays as long as there is room, so that whoever was known is never taken
+ * for unknown. What was not found is not cached, so that a new key works at once.
  */
 export class CredentialCache<T> {
-  /** In the order of their ends. */
-  readonly #entries = new Map<string, CachedCredential<T>>();
-  #uncached = 0;
+  /** In the order of their look-ups. */
+  readonly #entries = new Map<string, { value: T; until: number }>();
+  readonly #running = new Map<string, Promise<T | undefined>>();
+  readonly #unknown = new Queue(MAX_UNKNOWN, "check of unknown credentials");
 
-  /**
-   * Returns the value of the credential from the cache, or from `find`. Concurrent
-   * callers share a look-up. Throws `SERVICE_UNAVAILABLE` during too many look-ups of
-   * uncached credentials.
-   */
-  get(
-    credential: string,
-    find: () => Promise<T | undefined>,
-  ): T | Promise<T | undefined> {
-    const now = performance.now();
-    const known = this.#entries.get(credential);
-    if (known && now < known.until) return known.known ?? known.value;
-
-    const uncached = known ? 0 : 1;
-    if (this.#uncached + uncached > MAX_UNCACHED) {
-      throw unavailable("Too many unknown credentials: try again");
-    }
-    this.#uncached += uncached;
-    const entry: CachedCredential<T> = { value: find(), until: now + FRESH_MS };
-    this.#entries.delete(credential);
-    this.#entries.set(credential, entry);
-    const forget = () => {
-      if (this.#entries.get(credential) === entry) {
-        this.#entries.delete(credential);
-      }
-    };
-    entry.value.then((value) => {
-      if (value === undefined) forget();
-      else entry.known = value;
-    }, forget).finally(() => this.#uncached -= uncached);
-    this.#forgetOld(now);
-    return entry.value;
+  /** What was found in the last seconds. */
+  fresh(name: string): T | undefined {
+    const entry = this.#entries.get(name);
+    return entry && performance.now() < entry.until ? entry.value : undefined;
   }
 
-  #forgetOld(now: number): void {
-    for (const [credential, { until }] of this.#entries) {
-      const isRecent = now < until + KNOWN_MS;
-      if (isRecent && this.#entries.size <= MAX_CACHED) break;
-      this.#entries.delete(credential);
+  /**
+   * Looks up a name. Concurrent callers share a look-up. Those of unknown names wait for
+   * each other, so that made-up credentials leave the database to known ones. Throws the
+   * errors of `look` and of `Queue.enter`.
+   */
+  find(
+    name: string,
+    deadline: number,
+    look: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const running = this.#running.get(name) ??
+      this.#find(name, deadline, look)
+        .finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    return running;
+  }
+
+  async #find(
+    name: string,
+    deadline: number,
+    look: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const caller = { organizationId: name, name: "" };
+    using _permit = this.#entries.has(name)
+      ? undefined
+      : await this.#unknown.enter(caller, "short", deadline);
+    const until = performance.now() + FRESH_MS;
+    const value = await look();
+    this.#entries.delete(name);
+    if (value === undefined) return;
+    this.#entries.set(name, { value, until });
+    if (this.#entries.size > MAX_CACHED) {
+      const [oldest] = this.#entries.keys();
+      this.#entries.delete(oldest!);
     }
+    return value;
   }
 }

@@ -36,6 +36,8 @@ export interface Admitted<Query = unknown, Body = unknown> extends Routed {
   keyed: KeyedRequest;
   /** The check of `If-Match`. Absent without that header. */
   precondition?: Precondition | undefined;
+  /** Checks the credentials again, for an operation that takes long. Throws `UNAUTHORIZED` and `FORBIDDEN`. */
+  checkCredentials: () => Promise<void>;
 }
 
 /** An operation with its handler, which only the guard runs. */
@@ -105,15 +107,16 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     return async (context) => {
       const { services, shares, request, url, operation, deadline } = context;
       checkReady(services);
-      const caller = await authenticate(context);
+      const found = authenticate(context);
+      const caller = found instanceof Promise ? await found : found;
       context.caller = caller;
-      if (!caller.may[permission]) {
-        throw new ApiError("FORBIDDEN", REFUSALS[permission]);
-      }
+      checkPermission(caller, permission);
       const texts = new TextMemory(shares.texts, context, perByte);
       context.memory = texts;
       const admitted = context as Admitted;
       admitted.database = queriesOf(context, caller);
+      admitted.checkCredentials = async () =>
+        checkPermission(await authenticate(context), permission);
       if (query || url.search) {
         const read = () => readQuery(parameters, url);
         admitted.query = url.search
@@ -147,6 +150,13 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       return await handler(admitted);
     };
   };
+}
+
+function checkPermission(
+  { may }: AuthenticatedCaller,
+  permission: Exclude<Permission, "none">,
+): void {
+  if (!may[permission]) throw new ApiError("FORBIDDEN", REFUSALS[permission]);
 }
 
 /** Throws `SERVICE_UNAVAILABLE` while the service starts or stops. */

@@ -70,16 +70,16 @@ async function* recordsOf(
   }
 }
 
-/** The least memory for a group of records that is written. */
-const WRITING_BYTES = 12 * 2 ** 20;
-
-/** The memory for a character of the records in a group. */
-const BYTES_PER_CHARACTER = 10;
+/** The memory for a group of records that is written. */
+const GROUP_BYTES = 16 * 2 ** 20;
 
 /** The time that a group waits for its memory. */
 const MAX_WAIT_MS = 60_000;
 
-/** `POST /onix/products`: imports a message as it arrives. */
+/**
+ * `POST /onix/products`: imports a message as it arrives, as long as the credentials are
+ * valid.
+ */
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
@@ -101,13 +101,12 @@ export async function write(
       edits: query.edits,
       stale: query.stale,
       pace,
-      hold: (length) =>
-        shares.texts.enter(
-          caller,
-          "long",
-          performance.now() + MAX_WAIT_MS,
-          Math.max(WRITING_BYTES, length * BYTES_PER_CHARACTER),
-        ),
+      async admit() {
+        context.deadline = deadline();
+        await context.checkCredentials();
+        const end = performance.now() + MAX_WAIT_MS;
+        return await shares.texts.enter(caller, "long", end, GROUP_BYTES);
+      },
     });
     log.records = countsOf(report);
     return sender === undefined

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import {
   type ArrayField,
+  type Column,
   explained,
   type Field,
   type Fields,
@@ -10,6 +11,7 @@ import {
   meaningOfLabel,
   type Rows,
   type Rule,
+  type Shown,
   type Values,
 } from "./fields.ts";
 import {
@@ -21,17 +23,32 @@ import {
   isObject,
   list,
   object,
-  remembered,
   SAME,
 } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
-import { type OwnTable, PRODUCTS, RECORDS } from "./records.ts";
+import {
+  type OwnTable,
+  PRODUCTS,
+  RECORDS,
+  type RecordTable,
+} from "./records.ts";
 import { described, NoId, text, Uuid } from "./values.ts";
 
 /*
- * The schemas of request bodies, which follow from the descriptions of products and
- * records.
+ * The schemas that follow from the description of fields: one walk over a field makes each
+ * of its forms. PostgreSQL generates the JSON of responses, whose schemas document it, and
+ * tests check every response against them.
  */
+
+/**
+ * `new` for what creates a row, `changed` for what updates one: every field is optional.
+ * `restored` for the line of a file: what is new, with the ids that it had. `shown` for
+ * responses.
+ */
+export type Form = "new" | "changed" | "restored" | "shown";
+
+/** A validated entry of an array, or body of a record: the given fields by name. */
+export type Entry = Record<string, unknown>;
 
 /** A validated body of a product: the given fields by name. */
 export interface ProductBody {
@@ -42,9 +59,6 @@ export interface ProductBody {
   product_collections?: { collection_id: string }[];
 }
 
-/** A validated entry of an array, or body of a record: the given fields by name. */
-export type Entry = Record<string, unknown>;
-
 /** A validated line of a file. */
 export interface RestoredLine extends Entry {
   id: string;
@@ -54,34 +68,142 @@ export interface RestoredLine extends Entry {
 
 type Schema<T = Entry> = v.GenericSchema<unknown, T>;
 
+/** The schemas of the types in descriptions, by their names in the OpenAPI document. */
+export const NAMED: Record<string, v.GenericSchema> = {};
+
 /**
- * `new` for what creates a row, `changed` for what updates one: every field is optional.
- * `restored` for the line of a file: what is new, with the ids that it had.
+ * An object with these fields, after those of `before`. In bodies, the fields that only
+ * responses have are ignored.
  */
-type Form = "new" | "changed" | "restored";
+export function objectOf(
+  fields: Fields,
+  form: Form,
+  before: v.ObjectEntries = {},
+): Schema {
+  const isShown = form === "shown";
+  const entries = { ...before };
+  const ignored: Record<string, string | undefined> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const schema = schemaOf(field, form, fields);
+    const { body, response, labels } = field.kind === "column" ? field : {};
+    const values = isShown ? response : body;
+    if (schema) entries[name] = explained(name, field, schema, values);
+    else ignored[name] = meaningOf(name, field);
+    if (!labels) continue;
+    const meaning = meaningOfLabel(name, labels);
+    const label = `${name}_label`;
+    if (isShown) entries[label] = described(meaning, v.nullable(v.string()));
+    else ignored[label] = meaning;
+  }
+  return isShown ? v.object(entries) : closedObject(entries, ignored) as Schema;
+}
+
+/** The schema of a field, or undefined for one that bodies ignore. `fields` has its reference. */
+function schemaOf(
+  field: Field,
+  form: Form,
+  fields: Fields,
+): v.GenericSchema | undefined {
+  const isShown = form === "shown";
+  switch (field.kind) {
+    case "column":
+      return isShown ? shownColumn(field) : givenColumn(field, form);
+    case "group": {
+      const group = entryOf(field, form);
+      const value = field.unless ? v.nullable(group) : group;
+      if (isShown) return value;
+      return v.optional(value, field.unless ? undefined : {});
+    }
+    case "rows":
+      if (isShown) return v.array(entryOf(field, form));
+      if (field.path) {
+        return form === "restored" ? v.optional(pathBody(field)) : undefined;
+      }
+      return field.put === "tree"
+        ? v.optional(givenRows(field, form), [])
+        : v.optional(givenRows(field, form));
+    case "values":
+    case "list": {
+      const values = isShown ? shownValues(field) : givenValues(field);
+      const isOptional = form === "changed" || !isShown && !field.isRequired;
+      return isOptional ? v.optional(values) : values;
+    }
+    case "shown":
+      return isShown ? shownField(field, fields) : undefined;
+    case "derived":
+      if (!isShown) return;
+      return field.isFalseFor ? v.nullable(v.boolean()) : v.boolean();
+    case "linked":
+      return isShown
+        ? v.optional(v.array(linkedRecord(field.table as RecordTable)))
+        : undefined;
+  }
+}
+
+function givenColumn(
+  { body, restored, isRequired, fallback }: Column,
+  form: Form,
+): v.GenericSchema | undefined {
+  if (!body) {
+    return form === "restored" && restored ? v.optional(restored) : undefined;
+  }
+  if (form !== "changed" && isRequired) return body;
+  if (form !== "changed" && fallback !== undefined) {
+    return v.optional(body, fallback);
+  }
+  return v.optional(
+    isRequired || fallback !== undefined ? body : v.nullable(body),
+  );
+}
+
+function shownColumn({ response, isRequired, fallback }: Column) {
+  return isRequired || fallback !== undefined ? response : v.nullable(response);
+}
+
+/** A column of a record, which is absent without a reference, unless it is always there. */
+function shownField(
+  { reference, column, isAlwaysThere }: Shown,
+  fields: Fields,
+): v.GenericSchema {
+  const { refers, isRequired } = fields[reference] as Column;
+  const record: Fields = RECORDS[refers!.table as RecordTable].fields;
+  const value = shownColumn(record[column] as Column);
+  if (isRequired) return value;
+  if (!isAlwaysThere) return v.optional(value);
+  return v.is(value, null) ? value : v.nullable(value);
+}
+
+function shownValues(field: Values | List): v.GenericSchema {
+  return v.array(
+    field.kind === "list" ? field.response : entryOf(field, "shown"),
+  );
+}
+
+function givenValues(field: Values | List): v.GenericSchema {
+  const min = field.isRequired ? 1 : 0;
+  if (field.kind === "list") {
+    const { item, max, isDistinct } = field;
+    return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
+  }
+  const { distinct } = field;
+  return array(entryOf(field, "new"), { min, distinct });
+}
+
+/** The entries of an array in a body. */
+function givenRows(rows: Rows, form: Form): Schema<Entry[]> {
+  const { put, key = [], distinct } = rows;
+  if (put === "link") return list(entryOf(rows, "new"), ...key);
+  if (put === "tree" || form === "new") {
+    return array(entryOf(rows, "new"), { distinct });
+  }
+  return list(
+    form === "restored" ? entryOf(rows, form) : newOrChanged(rows),
+    "id",
+  );
+}
 
 /** The maximum number of entries in all arrays of a tree. */
 const MAX_ROWS = 20_000;
-
-/** The body that creates a record (`new`), or updates it. */
-export function recordBody(table: OwnTable, form: Form): Schema {
-  return objectBody({ ...RECORDS[table].fields, products: PRODUCTS }, form);
-}
-
-/**
- * The line of a product or of a record in a file: what `GET` shows of it, whose `id`, times
- * and code are restored, and `stored`.
- */
-export function lineBody(
-  table: OwnTable | "products",
-  stored: v.ObjectEntries,
-): Schema<RestoredLine> {
-  const fields = table === "products"
-    ? { ...SCALARS, ...ARRAYS }
-    : { ...RECORDS[table].fields, products: PRODUCTS };
-  const before = { id: Uuid, stored: v.optional(closedObject(stored), {}) };
-  return objectBody(fields, "restored", before) as Schema<RestoredLine>;
-}
 
 /**
  * The body that replaces an array at a path of its own. Ids are unique among rows of the
@@ -94,7 +216,7 @@ export function pathBody(array: Rows): Schema<Entry[]> {
       (tree) => countEntries(tree) <= MAX_ROWS,
       `too_many: At most ${MAX_ROWS} entries in all arrays together`,
     ),
-    arrayOf(array, "new"),
+    givenRows(array, "new"),
     v.rawCheck(({ dataset, addIssue }) => {
       const seen = new Set<string>();
       for (const { table, id, path } of namedRows(array, dataset.value)) {
@@ -106,210 +228,134 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
 }
 
-const ChangedId = described("The id of the entry to change.", Uuid);
+function countEntries(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>(
+    (sum, inner) => sum + countEntries(inner),
+    Array.isArray(value) ? value.filter(isObject).length : 0,
+  );
+}
+
+/** An entry with an `id` updates a row. An entry without one creates a row. */
+function newOrChanged(rows: Rows): Schema {
+  const types = Object.keys(rows.types ?? {});
+  const options = (["new", "changed"] as const).flatMap((form) =>
+    types.length > 0
+      ? types.map((type) => typedEntry(rows, form, type))
+      : entryOf(rows, form)
+  );
+  return chosen(
+    options,
+    (entry) =>
+      entryOf(rows, isObject(entry) && "id" in entry ? "changed" : "new"),
+  );
+}
+
+const schemas = new WeakMap<object, Map<string, Schema>>();
+
+/** The same schema each time: the OpenAPI document names schemas by identity. */
+function once(described: object, form: string, make: () => Schema): Schema {
+  const made = schemas.get(described) ?? new Map<string, Schema>();
+  schemas.set(described, made);
+  const schema = made.get(form) ?? make();
+  made.set(form, schema);
+  return schema;
+}
+
+/**
+ * An entry of an array, or a group. Entries of values, and groups, are the same in all bodies.
+ * In a tree, the `id` of a new entry names the row that it replaces.
+ */
+export function entryOf(field: Rows | Values | Group, form: Form): Schema {
+  if (field.kind === "rows") {
+    return once(field, form, () => {
+      if (field.types) return oneOfTypes(field, form);
+      const { fields, put, type, rules } = field;
+      const entry = objectOf(fields, form, idOf(field, form));
+      const isPatched = put === "patch";
+      return named(type, form, isPatched, ruled(entry, form, rules));
+    });
+  }
+  const { fields, type, rules } = field;
+  const body = form === "shown" ? form : "new";
+  return once(fields, body, () => {
+    const valid = ruled(objectOf(fields, body), body, rules);
+    const stored = field.kind === "values" && body === "new" && field.stored;
+    const entry = stored ? v.pipe(valid, v.transform(stored)) : valid;
+    return named(type, body, false, entry);
+  });
+}
+
+/** The same schema, registered under the name of its type in this form. */
+function named(
+  type: string | undefined,
+  form: Form,
+  hasForms: boolean,
+  schema: Schema,
+): Schema {
+  if (!type || form === "restored") return schema;
+  const name = form === "shown"
+    ? type
+    : hasForms
+    ? `${form === "new" ? "New" : "Changed"}${type}`
+    : `${type}Body`;
+  NAMED[name] = schema;
+  return schema;
+}
 
 const KeptId = described(
   "The id of the stored entry that this one replaces. Without it, the entry gets a new id.",
   v.optional(Uuid),
 );
 
-/** What the discriminator of an entry means, in bodies and responses. */
-export const TYPE = "The type of the entry.";
+/** The id of an entry in each form. */
+const IDS: Record<Form, v.GenericSchema> = {
+  new: NoId,
+  changed: described("The id of the entry to change.", Uuid),
+  restored: KeptId,
+  shown: described("The id of the entry.", Uuid),
+};
 
-/** The schema of an object that writes these fields. The others are ignored. */
-function objectBody(
-  fields: Fields,
-  form: Form,
-  before: v.ObjectEntries = {},
-): Schema {
-  const written: v.ObjectEntries = { ...before };
-  const ignored: Record<string, string | undefined> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    const schema = bodyValue(field, form);
-    const { body, labels } = field.kind === "column" ? field : {};
-    if (schema) written[name] = explained(name, field, schema, body);
-    else ignored[name] = meaningOf(name, field);
-    if (labels) ignored[`${name}_label`] = meaningOfLabel(name, labels);
+function idOf({ put, key, isIdHidden }: Rows, form: Form): v.ObjectEntries {
+  if (key || isIdHidden) return {};
+  return { id: put === "tree" && form === "new" ? KeptId : IDS[form] };
+}
+
+/** An entry of an array whose entries have types. */
+function oneOfTypes(rows: Rows, form: Form): Schema {
+  const options = Object.keys(rows.types!)
+    .map((type) => typedEntry(rows, form, type));
+  if (form === "shown") {
+    return v.variant(discriminatorOf(rows), options as never);
   }
-  return closedObject(written, ignored) as Schema;
+  return chosen(options, (entry) => {
+    const type = typeOf(rows, entry) ??
+      (form === "changed" ? likeliestType(rows, entry) : undefined);
+    return type ? typedEntry(rows, form, type) : untyped(rows);
+  });
 }
 
-/** The schema of a field in bodies, or undefined for a field that only responses have. */
-function bodyValue(field: Field, form: Form): v.GenericSchema | undefined {
-  switch (field.kind) {
-    case "column": {
-      const { body, restored, isRequired, fallback } = field;
-      if (!body) {
-        return form === "restored" && restored
-          ? v.optional(restored)
-          : undefined;
-      }
-      if (form !== "changed" && isRequired) return body;
-      if (form !== "changed" && fallback !== undefined) {
-        return v.optional(body, fallback);
-      }
-      return v.optional(
-        isRequired || fallback !== undefined ? body : v.nullable(body),
-      );
-    }
-    case "group": {
-      const group = groupOf(field);
-      return field.unless
-        ? v.optional(v.nullable(group))
-        : v.optional(group, {});
-    }
-    case "rows":
-      if (field.path) {
-        return form === "restored" ? v.optional(pathBody(field)) : undefined;
-      }
-      return field.put === "tree"
-        ? v.optional(arrayOf(field, form), [])
-        : v.optional(arrayOf(field, form));
-    case "values":
-    case "list": {
-      const entries = entriesOf(field);
-      return form !== "changed" && field.isRequired
-        ? entries
-        : v.optional(entries);
-    }
-  }
+/** An entry of this type. */
+function typedEntry(rows: Rows, form: Form, type: string): Schema {
+  return once(rows.types![type]!, form, () => {
+    const { fields, type: name } = rows.types![type]!;
+    const own = v.literal(type);
+    const entry = objectOf(fields, form, {
+      id: IDS[form],
+      [discriminatorOf(rows)]: described(
+        "The type of the entry.",
+        form === "changed" ? v.optional(own) : own,
+      ),
+    });
+    return named(name, form, true, entry);
+  });
 }
-
-/** The entries of an array of values, in bodies and in files. */
-export const entriesOf = remembered((
-  field: Values | List,
-): v.GenericSchema<unknown, unknown[]> => {
-  const min = field.isRequired ? 1 : 0;
-  if (field.kind === "list") {
-    const { item, max, isDistinct } = field;
-    return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
-  }
-  const { distinct } = field;
-  return array(valueOfArray(field), { min, distinct });
-});
-
-/** An entry of an array of values. */
-export const valueOfArray = remembered(
-  ({ fields, rules, stored }: Values): Schema => {
-    const valid = ruled(entryOf(fields), rules);
-    return stored ? v.pipe(valid, v.transform(stored)) : valid;
-  },
-);
-
-/** The schema of an array in the body of a product, or in a tree. */
-function arrayOf(rows: Rows, form: Form): v.GenericSchema<unknown, Entry[]> {
-  const { put, key = [], distinct } = rows;
-  if (put === "link") return list(rowEntry(rows, "new"), ...key);
-  if (put === "tree" || form === "new") {
-    return array(rowEntry(rows, "new"), { distinct });
-  }
-  return list(
-    form === "restored" ? rowEntry(rows, form) : anyEntry(rows),
-    "id",
-  );
-}
-
-/** An entry with an `id` updates a row. An entry without one creates a row. */
-function anyEntry(array: Rows): Schema {
-  const types = Object.keys(array.types ?? {});
-  const options = (["new", "changed"] as const).flatMap((form) =>
-    types.length > 0
-      ? types.map((type) => typedEntry(array, form, type))
-      : rowEntry(array, form)
-  );
-  return chosen(
-    options,
-    (entry) =>
-      rowEntry(array, isObject(entry) && "id" in entry ? "changed" : "new"),
-  );
-}
-
-/**
- * An entry that creates a row, or updates the row with its `id`. In a tree, the `id` of a
- * new entry names the row that it replaces.
- */
-export function rowEntry(array: Rows, form: Form): Schema {
-  return rowEntries(array)[form];
-}
-
-const rowEntries = remembered((array: Rows) => {
-  const { fields, types, put, key, isIdHidden, rules } = array;
-  function made(form: Form): Schema {
-    if (types) {
-      return chosen(
-        Object.keys(types).map((type) => typedEntry(array, form, type)),
-        (entry) => {
-          const type = typeOf(array, entry) ??
-            (form === "changed" ? likeliestType(array, entry) : undefined);
-          return type ? typedEntry(array, form, type) : untyped(array);
-        },
-      );
-    }
-    if (form === "changed") {
-      return ruled(objectBody(fields, form, { id: ChangedId }), rules);
-    }
-    const id = put === "tree" || form === "restored" ? KeptId : NoId;
-    return ruled(
-      objectBody(fields, form, key || isIdHidden ? {} : { id }),
-      rules,
-    );
-  }
-  return {
-    new: made("new"),
-    changed: made("changed"),
-    restored: made("restored"),
-  };
-});
-
-/** The columns of an object. */
-export const entryOf = remembered((fields: Fields): Schema =>
-  objectBody(fields, "new")
-);
-
-const groups = new WeakMap<Fields, Schema>();
-
-/** An object of columns, such as a territory: one schema for all groups of these fields. */
-export function groupOf({ fields, rules }: Group): Schema {
-  const group = groups.get(fields) ?? ruled(entryOf(fields), rules);
-  groups.set(fields, group);
-  return group;
-}
-
-/** An entry that creates or updates a row of this type. */
-export function typedEntry(array: Rows, form: Form, type: string): Schema {
-  return typedEntries(array)[form][type]!;
-}
-
-const typedEntries = remembered((array: Rows) => {
-  const discriminator = discriminatorOf(array);
-  function made(form: Form): Record<string, Schema> {
-    return Object.fromEntries(
-      Object.entries(array.types!).map(([type, { fields }]) => {
-        const own = v.literal(type);
-        const id = { new: NoId, changed: ChangedId, restored: KeptId }[form];
-        const isChanged = form === "changed";
-        return [
-          type,
-          objectBody(fields, form, {
-            id,
-            [discriminator]: described(TYPE, isChanged ? v.optional(own) : own),
-          }),
-        ];
-      }),
-    );
-  }
-  return {
-    new: made("new"),
-    changed: made("changed"),
-    restored: made("restored"),
-  };
-});
 
 /** An entry with a missing or wrong type. Its other fields are not checked. */
-const untyped = remembered(({ fields }: Rows): Schema => {
+function untyped({ fields }: Rows): Schema {
   const [[name, field]] = Object.entries(fields) as [[string, Field]];
-  return object({ [name]: bodyValue(field, "new")! });
-});
+  return object({ [name]: schemaOf(field, "new", fields)! });
+}
 
 /** The column that holds the type of a row. */
 export function discriminatorOf({ fields }: Rows): string {
@@ -346,9 +392,13 @@ function likeliestType(array: Rows, entry: unknown): string | undefined {
   return types.find(({ shared }) => shared.length === most)!.type;
 }
 
-/** The same entry, with the issues of its rules. */
-export function ruled(entry: Schema, rules: readonly Rule[] = []): Schema {
-  if (rules.length === 0) return entry;
+/** The same entry, with the issues of its rules, in bodies. */
+function ruled(
+  entry: Schema,
+  form: Form,
+  rules: readonly Rule[] = [],
+): Schema {
+  if (rules.length === 0 || form === "shown") return entry;
   return v.pipe(
     entry,
     v.rawCheck(({ dataset, addIssue }) => {
@@ -360,6 +410,22 @@ export function ruled(entry: Schema, rules: readonly Rule[] = []): Schema {
       }
     }),
   );
+}
+
+/** A record that a product shows, without its times. */
+function linkedRecord(table: RecordTable): Schema {
+  const { fields, type } = RECORDS[table];
+  return once(fields, "linked", () => {
+    const shown = Object.entries<Field>(fields).filter(([name, field]) =>
+      name === "id" || field.kind === "column" && field.body
+    );
+    return named(
+      type,
+      "shown",
+      false,
+      objectOf(Object.fromEntries(shown), "shown"),
+    );
+  });
 }
 
 /** The `id` of an entry in a body, with its path. */
@@ -392,12 +458,24 @@ export function* namedRows(
   }
 }
 
-function countEntries(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce<number>(
-    (sum, inner) => sum + countEntries(inner),
-    Array.isArray(value) ? value.filter(isObject).length : 0,
-  );
+/** The body that creates a record (`new`), or updates it. */
+export function recordBody(table: OwnTable, form: Form): Schema {
+  return objectOf({ ...RECORDS[table].fields, products: PRODUCTS }, form);
+}
+
+/**
+ * The line of a product or of a record in a file: what `GET` shows of it, whose `id`, times
+ * and code are restored, and `stored`.
+ */
+export function lineBody(
+  table: OwnTable | "products",
+  stored: v.ObjectEntries,
+): Schema<RestoredLine> {
+  const fields = table === "products"
+    ? { ...SCALARS, ...ARRAYS }
+    : { ...RECORDS[table].fields, products: PRODUCTS };
+  const before = { id: Uuid, stored: v.optional(closedObject(stored), {}) };
+  return objectOf(fields, "restored", before) as Schema<RestoredLine>;
 }
 
 /** The body of `POST /products`. */
@@ -409,7 +487,7 @@ export const UpdateProduct = productBody("changed");
 const { product_code: _, ...WITHOUT_CODE } = SCALARS;
 
 /** The body of an upsert, which may match `product_code`. `CreateProduct` and `UpdateProduct` validate it. */
-export const UpsertProduct = objectBody(
+export const UpsertProduct = objectOf(
   { ...WITHOUT_CODE, ...ARRAYS },
   "changed",
   {
@@ -420,5 +498,5 @@ export const UpsertProduct = objectBody(
 );
 
 function productBody(form: Form) {
-  return objectBody({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
+  return objectOf({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
 }

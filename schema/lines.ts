@@ -41,7 +41,7 @@ export function tablesOfLine(table: LineTable): string[] {
 const OnixRow = v.pipe(
   v.custom<object>(isObject, "invalid_type: Expected an object"),
   v.looseObject({
-    record: v.optional(v.string("invalid_type: Expected a string")),
+    record: v.nullish(v.string("invalid_type: Expected a string")),
   }),
 );
 

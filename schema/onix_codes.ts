@@ -31,12 +31,9 @@ export function code(list: OnixList) {
 /** `v.picklist`, which compares with each of hundreds of codes, without the comparisons. */
 function oneOfMany(list: OnixList) {
   const codes = codesIn(list);
-  const expected = EXPECTED[list] ?? `a code of ONIX List ${list}`;
   const schema = v.picklist(
     codes,
-    ({ input }) =>
-      `invalid_code: Expected ${expected}, see /code-lists/${list}` +
-      didYouMean(codeMeantBy(input, list)),
+    ({ input }) => `invalid_code: ${expectedCode(list, input)}`,
   );
   const all = new Set<unknown>(codes);
   const run: typeof schema["~run"] = (dataset, config) =>
@@ -44,6 +41,13 @@ function oneOfMany(list: OnixList) {
       ? { typed: true, value: dataset.value as string }
       : schema["~run"](dataset, config);
   return { ...schema, "~run": run };
+}
+
+/** The sentence about a value that is no code of the list, with the one that was meant. */
+export function expectedCode(list: OnixList, value: unknown): string {
+  const expected = EXPECTED[list] ?? `a code of ONIX List ${list}`;
+  return `Expected ${expected}, see /code-lists/${list}` +
+    didYouMean(codeMeantBy(value, list));
 }
 
 /** What people write instead of a code that is neither its label nor the code in another case. */
@@ -62,7 +66,7 @@ const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
 
 /**
  * The code that a wrong one probably means: in another case, without its zero, another
- * word, or its label. For a language, also the code with two letters (ISO 639-1).
+ * word, or its label. For a language, also the other codes of ISO 639, such as `en` and `deu`.
  */
 function codeMeantBy(input: unknown, list: OnixList): string | undefined {
   if (typeof input !== "string" && typeof input !== "number") return;
@@ -70,7 +74,7 @@ function codeMeantBy(input: unknown, list: OnixList): string | undefined {
   if (word === "" || word.length > MAX_LABEL) return;
   const known = codesByWord(list);
   return known.get(word) ?? known.get(`0${word}`) ??
-    (list === 74 && /^[a-z]{2}$/.test(word)
+    (list === 74 && /^[a-z]{2,3}$/.test(word)
       ? known.get(LANGUAGES.of(word)?.toLowerCase() ?? "")
       : undefined);
 }

@@ -304,6 +304,25 @@ const WORLD: Rule = {
   },
 };
 
+/** A market is somewhere: one without a territory would be the whole world. */
+const SOMEWHERE: Rule = {
+  fields: ["territory"],
+  check: ({ territory }) =>
+    territory === undefined || isObject(territory) && isBlank(territory)
+      ? "required: A market includes at least one country or region"
+      : undefined,
+};
+
+/** An amount is of a currency. Nothing is free in any. */
+const IN_CURRENCY: Rule = {
+  fields: ["currency_code"],
+  check: ({ price_amount = null, currency_code = null }) =>
+    currency_code === null && price_amount !== null &&
+      Number(price_amount) !== 0
+      ? "required: A price with an amount has a currency"
+      : undefined,
+};
+
 /** One type says what holds in the rest of the world. */
 const ONE_WORLD: Distinct = {
   field: "is_rest_of_world",
@@ -654,7 +673,7 @@ export const ARRAYS = {
     markets: about("The markets that share the supply below.", rows("territory_markets", {
       name: about("The name of the market.", words, null),
       territory: about("Where the market is.", territory),
-    }, { put: "tree", type: "Market", same: ["territory"] }), "Market"),
+    }, { put: "tree", type: "Market", same: ["territory"], rules: [SOMEWHERE] }), "Market"),
     market_publishing_detail: about("The publishing status of the product in these markets.", group({
       market_publishing_status: about("The publishing status in these markets.", labelled(68)),
       market_dates: about("The dates of the product in these markets.", rows("market_dates", {
@@ -693,7 +712,7 @@ export const ARRAYS = {
           tax_amount: about("The tax itself.", amount),
         }, { put: "tree", isIdHidden: true, type: "Tax", same: ["tax_type"] }), "Tax"),
       }, {
-        put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY],
+        put: "tree", link: "supply_price_id", type: "SupplyPrice", rules: [VALIDITY, IN_CURRENCY],
         same: ["price_type", "currency_code", "territory", "price_qualifier"],
         apart: ["valid_from", "valid_to", "minimum_order_quantity"],
         together: ["price_amount", "currency_code", "taxes"],
@@ -741,6 +760,7 @@ export const LISTED: Readonly<Partial<Record<ArrayName, ArrayField>>> = Object
       const { inLists } = array;
       if (inLists === "none") return [];
       const shown = inLists.map((field) => [field, array.fields[field]!]);
-      return [[name, { ...array, fields: Object.fromEntries(shown) }]];
+      const type = `Listed${array.type}`;
+      return [[name, { ...array, type, fields: Object.fromEntries(shown) }]];
     }),
   );

@@ -30,14 +30,18 @@ import type { Book } from "../../schema/onix/mapping/mapping.ts";
  */
 
 /** What is stored beside the JSON of a product. */
-export interface BesideProduct {
+export interface BesideProduct extends ReceivedRow {
   organization: string;
   /** The product's contributors as a JSON array, as `GET /contributors/{id}` shows them. */
   contributors: string;
   /** The reference that the product is bound to. Null without a record. */
   reference: string | null;
-  record: string | null;
   digest: string | null;
+}
+
+/** The record that is stored of a product. Null: there is none. */
+export interface ReceivedRow {
+  record: string | null;
   differences: Differences | null;
   /** The ids of the record's elements. */
   identities: Ids | null;
@@ -165,7 +169,7 @@ export function recordOf(source: Source, release: Release): Mended {
 
 /** The record last received, if there is one. */
 export function receivedIn(
-  { record, differences, identities }: BesideProduct,
+  { record, differences, identities }: ReceivedRow,
 ): Received | null {
   if (record === null) return null;
   return {

@@ -27,8 +27,13 @@ export interface Found {
   reference: string | null;
   /** The other references under which its records came. */
   aliases: string[];
+  /** The hash of the sender's last record, or of the last one of any. */
   digest: string | null;
-  /** Whether the product has no edits: it has not changed since its record was stored, which kept none. */
+  /** Who sent the record last received. */
+  last_sender: string | null;
+  /** Whether that is another sender than that of the message, whose own last record is stored, too. */
+  has_own: boolean;
+  /** Whether the product has no edits: it has not changed since the sender's record was stored, which kept none. */
   is_current: boolean;
   /** When the sender of the message sent the latest message with the product, in milliseconds. */
   sent_at: number | null;
@@ -51,9 +56,8 @@ function keysOf(items: readonly Item[]): ProductKey[] {
   });
 }
 
-/** What is known of product `p` and its record `n` when a message of this sender arrives. */
-function found(sender: string | null): Statement {
-  return sql`
+/** What is known of product `p`, its record `n` and the sender `x` when a message arrives. */
+const found = sql`
     p.id,
     p.isbn13,
     p.isbn10,
@@ -63,21 +67,22 @@ function found(sender: string | null): Statement {
       from onix_aliases a
       where a.organization_id = ${organization} and a.product_id = p.id
     )) as aliases,
-    n.digest,
-    coalesce(n.product_updated_at = p.updated_at, false) as is_current,
-    (
-      select extract(epoch from x.sent_at)::float8 * 1000
-      from onix_senders x
-      where x.organization_id = ${organization} and x.product_id = p.id
-        and x.sender_name = ${sender}::text
-    ) as sent_at
+    coalesce(x.digest, n.digest) as digest,
+    n.sender_name as last_sender,
+    x.digest is not null as has_own,
+    coalesce(n.product_updated_at = p.updated_at and x.digest is null, false) as is_current,
+    extract(epoch from x.sent_at)::float8 * 1000 as sent_at
+`;
+
+/** Product `p` with its record `n`, and what is known of this sender `x`. */
+function withRecord(sender: string | null): Statement {
+  return sql`
+    products p
+    left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
+    left join onix_senders x on x.organization_id = ${organization} and x.product_id = p.id
+      and x.sender_name = ${sender}::text
   `;
 }
-
-const withRecord = sql`
-  products p
-  left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
-`;
 
 /**
  * The products that the records of one message may be of. It is not prepared: a plan cached
@@ -85,8 +90,8 @@ const withRecord = sql`
  */
 export function findProducts(items: readonly Item[]): Statement<Found> {
   return unprepared(sql`
-    select ${found(items[0]!.sent.sender)}
-    from ${withRecord}
+    select ${found}
+    from ${withRecord(senderOf(items))}
     where p.organization_id = ${organization} and ${mayBeOf(items)}
     order by p.id
   `);
@@ -97,13 +102,18 @@ export async function lockFound(
   tx: Transaction,
   items: readonly Item[],
 ): Promise<Locked[]> {
-  const columns = found(items[0]!.sent.sender);
+  const from = withRecord(senderOf(items));
   return await lockAndFind(
     tx,
     keysOf(items),
     mayBeOf(items),
-    sql<Locked>`select ${columns}, ${sizeOfStored} as bytes from ${withRecord}`,
+    sql<Locked>`select ${found}, ${sizeOfStored} as bytes from ${from}`,
   );
+}
+
+/** The sender of the message that these records are of. */
+function senderOf([item]: readonly Item[]): string | null {
+  return item!.incoming.sent.sender;
 }
 
 /** The condition that one of the records may be of product `p`. */

@@ -101,7 +101,7 @@ export async function importGroup(
         await tx.send(
           ...storeRecords(quiet),
           ...noteReferences([...done, ...quiet]),
-          ...noteSenders([...done, ...quiet, ...plan.unchanged]),
+          ...noteSenders([...done, ...quiet, ...plan.unchanged], options),
         );
         rest = plan.later;
       }
@@ -162,7 +162,7 @@ async function findUnchanged(
       same.push({ item, id: found.id, found });
     }
   }
-  const noted = options.dryRun ? [] : noteSenders(same);
+  const noted = options.dryRun ? [] : noteSenders(same, options);
   if (noted.length > 0) await database.write(...noted);
   return outcomes;
 }
@@ -213,7 +213,7 @@ async function writesOf(
   const created: Compared[] = [];
   for (const one of changes.filter(({ found }) => !found)) {
     await options.pace();
-    created.push(compare(one, newBook(one), null, options));
+    created.push(compare(one, newBook(one), null, null, options));
   }
   await add(created);
   const existing = changes.filter(({ found }) => found);
@@ -230,8 +230,9 @@ async function writesOf(
       await options.pace();
       const source = { ...stored.get(id)!, product };
       const received = receivedIn(source);
+      const own = receivedIn(source.own) ?? received;
       const one = byId.get(id)!;
-      compared.push(compare(one, bookOf(source), received, options));
+      compared.push(compare(one, bookOf(source), own, received, options));
     }
     await add(compared);
   }
@@ -255,7 +256,7 @@ async function writesTo(
     compared.map(({ merged }) => merged.said),
   );
   const writes: RecordWrite[] = [];
-  for (const { one, book, form, now, last, merged } of compared) {
+  for (const { one, book, form, now, last, received, merged } of compared) {
     await pace();
     const { item, found } = one;
     const { body, after, messages } = bodyOf(
@@ -288,10 +289,10 @@ async function writesTo(
       continue;
     }
     const changed = changedFields(book.product, body);
-    const received = { record: form.record, differences };
+    const stored = { record: form.record, differences };
     const isMoved = Object.keys(changed).length > 0 ||
-      form.digest !== found.digest &&
-        (!last || isSentOtherwise(book, last, received));
+      (form.digest !== found.digest || found.has_own) &&
+        (!received || isSentOtherwise(book, received, stored));
     writes.push({
       ...write,
       isNew: false,
@@ -318,27 +319,30 @@ interface Compared {
   form: StoredForm;
   now: Reading;
   last: Last | null;
+  /** The record last received. */
+  received: Received | null;
   merged: Merged;
 }
 
-/** Compares a record with the last one and with its product. */
+/** Compares a record with the last one of its sender, or of any, and with its product. */
 function compare(
   one: Planned,
   book: Book,
+  own: Received | null,
   received: Received | null,
   { edits }: GroupOptions,
 ): Compared {
   const { incoming } = one.item;
-  const form = formToStore(one, book, received, edits);
+  const form = formToStore(one, book, own, received, edits);
   const now = form === one.item ? incoming : readRecord(form.record);
-  const last = received && { ...readRecord(received.record, now), ...received };
+  const last = own && { ...readRecord(own.record, now), ...own };
   // A record with an ISBN-10 alone has also said its ISBN-13.
   const { isbn13 } = book.product;
   if (last && isbn13 && isbnNumber(last.values) === isbn13) {
     last.values.isbn13 = isbn13;
   }
   const merged = mergeEdits(incoming, now, last, book, edits, uuidv7);
-  return { one, book, form, now, last, merged };
+  return { one, book, form, now, last, received, merged };
 }
 
 /** A record in the form in which it is stored. */
@@ -348,12 +352,13 @@ type StoredForm = Pick<Item, "record" | "text" | "digest">;
 function formToStore(
   { item, found }: Planned,
   book: Book,
+  own: Received | null,
   received: Received | null,
   edits: Edits,
 ): StoredForm {
   if (item.incoming.notification !== "04") return item;
-  const base = received && (found!.is_current || edits !== "overwrite")
-    ? received.record
+  const base = own && (found!.is_current || edits !== "overwrite")
+    ? own.record
     // What requests have changed since stays changed.
     : (writeRecord(book, received, "3.1")).record;
   const record = replaceBlocks(base, item.record);

@@ -38,8 +38,8 @@ export interface ImportOptions extends PlanOptions {
   dryRun: boolean;
   /** Awaited between the steps of the work, so that other requests run. May throw. */
   pace: () => Promise<void>;
-  /** Waits for the memory to write records of this length, in characters of XML. */
-  hold?: (length: number) => Promise<Disposable>;
+  /** Awaited before a group is written. The result is disposed of afterwards. May throw. */
+  admit?: () => Promise<Disposable>;
   /** Called after each group with the number of records so far. */
   progress?: (records: number) => void;
 }
@@ -66,7 +66,7 @@ export async function importMessage(
   message: AsyncIterable<Part>,
   options: ImportOptions,
 ): Promise<Report> {
-  const { pace, hold, progress } = options;
+  const { pace, admit, progress } = options;
   const tally = new ReportTally(options.dryRun);
   const isbns = new Isbns();
   let group = new RecordGroup(isbns);
@@ -84,7 +84,7 @@ export async function importMessage(
   }
 
   async function write(group: RecordGroup): Promise<void> {
-    using _held = await hold?.(group.length);
+    using _permit = await admit?.();
     await group.write(queries, options);
     // What is written is counted, whatever happens next.
     for (const { outcome, ...beside } of group.results()) {
@@ -153,11 +153,6 @@ class RecordGroup {
 
   constructor(isbns: Isbns) {
     this.#isbns = isbns;
-  }
-
-  /** In characters of XML. */
-  get length(): number {
-    return this.#length;
   }
 
   get isFull(): boolean {

@@ -10,7 +10,6 @@ import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
-import { type Sent, sentOf } from "../../schema/onix/xml/sent.ts";
 
 /** A record of a message that can be written. */
 export interface Item {
@@ -22,8 +21,6 @@ export interface Item {
   /** The text in which it is stored, and the hash of that. */
   text: string;
   digest: string;
-  /** When and by whom its message was sent. */
-  sent: Sent;
   /** The other reference under which an earlier record of the message has the same ISBN. */
   rival?: string | undefined;
 }
@@ -37,8 +34,7 @@ export function readItem(
   if (incoming.kind === "rejected") return incoming;
   const { record } = incoming;
   const notSent = notSentOf(record, release);
-  const sent = sentOf(header);
-  return { incoming, notSent, record, sent, ...storedForm(record) };
+  return { incoming, notSent, record, ...storedForm(record) };
 }
 
 /** The text in which a record is stored, and its hash. */

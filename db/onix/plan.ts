@@ -60,7 +60,7 @@ export function isUnchanged(
 
 /** Whether the sender has sent a later message with the product, so that this record is skipped. */
 export function isStale(
-  { sent: { at } }: Item,
+  { incoming: { sent: { at } } }: Item,
   { sent_at }: Found,
   { stale }: PlanOptions,
 ): boolean {

@@ -9,20 +9,44 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { type BesideProduct, besideProduct, receivedRecord } from "./books.ts";
+import {
+  type BesideProduct,
+  besideProduct,
+  receivedRecord,
+  type ReceivedRow,
+} from "./books.ts";
 import { ownId, ownReference, referencesOf } from "./find.ts";
-import type { Planned } from "./plan.ts";
+import type { Planned, PlanOptions } from "./plan.ts";
 
 /* The records that are stored beside products. */
 
+/** What is stored beside a product, and the sender's last record, if another's came later. */
+export interface StoredBeside extends BesideProduct {
+  id: string;
+  own: ReceivedRow;
+}
+
 /** What is stored beside these products, by id. */
-export async function readStored(tx: Transaction, changes: readonly Planned[]) {
+export async function readStored(
+  tx: Transaction,
+  changes: readonly Planned[],
+): Promise<ReadonlyMap<string, StoredBeside>> {
   const ids = changes.map(({ id }) => id);
-  const [rows] = await tx.send(sql<BesideProduct & { id: string }>`
-    select p.id, n.record, n.record_reference as reference, ${besideProduct}
+  const sender = changes[0]!.item.incoming.sent.sender;
+  const [rows] = await tx.send(sql<StoredBeside>`
+    select
+      p.id,
+      n.record,
+      n.record_reference as reference,
+      ${besideProduct},
+      jsonb_build_object(
+        'record', x.record, 'differences', x.differences, 'identities', x.identities
+      ) as own
     from products p
     join organizations o on o.id = ${organization}
     ${receivedRecord}
+    left join onix_senders x on x.organization_id = ${organization} and x.product_id = p.id
+      and x.sender_name = ${sender}::text
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `);
   return new Map(rows.map((row) => [row.id, row]));
@@ -39,45 +63,110 @@ export interface StoredRecord {
   isEdited: boolean;
 }
 
-/** Stores the records of written products. */
+/** The columns of a record, with their types. */
+const RECORD =
+  sql`record text, digest text, differences jsonb, identities jsonb`;
+
+const SET_RECORD = sql`
+  record = excluded.record,
+  digest = excluded.digest,
+  differences = excluded.differences,
+  identities = excluded.identities
+`;
+
+/** The most last records of other senders that are stored beside a product. */
+const MAX_OTHERS = 8;
+
+/** Stores the records of written products. The last one of another sender is kept for its next. */
 export function storeRecords(
-  changes: readonly { id: string; stored?: StoredRecord }[],
+  changes: readonly (Planned & { stored?: StoredRecord })[],
 ): Statement[] {
-  const rows = changes.flatMap(({ id, stored }): ProductRow[] =>
+  const rows = changes.flatMap(({ id, stored, item, found }) =>
     stored
       ? [{
         product_id: id,
         record_reference: stored.reference,
         record: stored.text,
+        sender_name: item.incoming.sent.sender,
         digest: stored.digest,
         differences: stored.differences,
         identities: stored.ids,
         is_edited: stored.isEdited,
+        last_sender: found?.last_sender ?? null,
+        has_own: found?.has_own ?? false,
       }]
       : []
   );
   if (rows.length === 0) return [];
-  const columns = sql`
-    record_reference text, record text, digest text, differences jsonb, identities jsonb,
-    is_edited boolean
+  const replaced = rows.filter(({ last_sender, sender_name }) =>
+    last_sender !== null && last_sender !== sender_name
+  );
+  const own = rows.filter(({ has_own }) => has_own);
+  const columns =
+    sql`record_reference text, ${RECORD}, sender_name text, is_edited boolean`;
+  return [
+    ...replaced.length > 0 ? keepOthers(replaced) : [],
+    ...own.length > 0
+      ? [forgetRecords(own, sql`s.sender_name = r.sender_name`)]
+      : [],
+    sql`
+      insert into onix_records (
+        organization_id, product_id, record_reference, sender_name, product_updated_at, record,
+        digest, differences, identities
+      )
+      select
+        p.organization_id, p.id, r.record_reference, r.sender_name,
+        case when not r.is_edited then p.updated_at end,
+        r.record, r.digest, r.differences, r.identities
+      ${fromProductsOf(rows, columns)}
+      on conflict (organization_id, product_id) do update set
+        sender_name = excluded.sender_name,
+        product_updated_at = excluded.product_updated_at,
+        ${SET_RECORD}
+    `,
+  ];
+}
+
+/** Keeps the records last received for their senders, of each product those of the latest. */
+function keepOthers(replaced: readonly ProductRow[]): Statement[] {
+  const ids = replaced.map(({ product_id }) => product_id);
+  return [
+    sql`
+      insert into onix_senders (
+        organization_id, product_id, sender_name, record, digest, differences, identities
+      )
+      select
+        n.organization_id, n.product_id, n.sender_name, n.record, n.digest, n.differences,
+        n.identities
+      from onix_records n
+      where n.organization_id = ${organization} and n.product_id ${isOneOf(ids)}
+      on conflict (organization_id, product_id, sender_name) do update set ${SET_RECORD}
+    `,
+    forgetRecords(
+      replaced,
+      sql`s.record is not null and (
+        select count(*)
+        from onix_senders o
+        where o.organization_id = ${organization} and o.product_id = s.product_id
+          and o.record is not null
+          and (coalesce(o.sent_at, '-infinity'), o.sender_name)
+            > (coalesce(s.sent_at, '-infinity'), s.sender_name)
+      ) >= ${MAX_OTHERS}`,
+    ),
+  ];
+}
+
+/** Removes the records of senders `s` of products with rows `r`, if they meet the condition. */
+function forgetRecords(
+  rows: readonly ProductRow[],
+  condition: Statement,
+): Statement {
+  return sql`
+    update onix_senders s
+    set record = null, digest = null, differences = null, identities = null
+    from jsonb_to_recordset(${json(rows)}) r (product_id uuid, sender_name text)
+    where s.organization_id = ${organization} and s.product_id = r.product_id and ${condition}
   `;
-  return [sql`
-    insert into onix_records (
-      organization_id, product_id, record_reference, record, digest, product_updated_at, differences,
-      identities
-    )
-    select
-      p.organization_id, p.id, r.record_reference, r.record, r.digest,
-      case when not r.is_edited then p.updated_at end,
-      r.differences, r.identities
-    ${fromProductsOf(rows, columns)}
-    on conflict (organization_id, product_id) do update set
-      record = excluded.record,
-      digest = excluded.digest,
-      product_updated_at = excluded.product_updated_at,
-      differences = excluded.differences,
-      identities = excluded.identities
-  `];
 }
 
 /**
@@ -119,16 +208,20 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
   ];
 }
 
-/** Notes when a sender has sent these records, unless a later time is known. */
-export function noteSenders(records: readonly Planned[]): Statement[] {
-  const rows = records.flatMap(({ item: { sent, incoming }, id, found }) => {
-    const { sender, at } = sent;
+/** Notes when a sender has sent these records: the latest time, or with `stale=apply` this one. */
+export function noteSenders(
+  records: readonly Planned[],
+  { stale }: PlanOptions,
+): Statement[] {
+  const rows = records.flatMap(({ item: { incoming }, id, found }) => {
+    const { sender, at } = incoming.sent;
     if (sender === null || at === null || incoming.notification === "05") {
       return [];
     }
-    const isKnown = (found?.sent_at ?? -Infinity) >= at;
     const sent_at = new Date(at).toISOString();
-    return isKnown ? [] : [{ product_id: id, sender_name: sender, sent_at }];
+    return found?.sent_at === at
+      ? []
+      : [{ product_id: id, sender_name: sender, sent_at }];
   });
   if (rows.length === 0) return [];
   return [sql`
@@ -136,7 +229,11 @@ export function noteSenders(records: readonly Planned[]): Statement[] {
     select p.organization_id, p.id, r.sender_name, r.sent_at
     ${fromProductsOf(rows, sql`sender_name text, sent_at timestamptz`)}
     on conflict (organization_id, product_id, sender_name) do update set
-      sent_at = greatest(onix_senders.sent_at, excluded.sent_at)
+      sent_at = ${
+    stale === "apply"
+      ? sql`excluded.sent_at`
+      : sql`greatest(onix_senders.sent_at, excluded.sent_at)`
+  }
   `];
 }
 

@@ -91,7 +91,7 @@ export function parseLine(
   if (!known) throw new LineError(`There is no kind "${kind}"`);
   const { table, schema } = known;
   const record = valid(schema, given);
-  checkOnixRecord(record.stored);
+  checkOnixRecords(record.stored);
   return { kind, table, text, record };
 }
 
@@ -102,15 +102,18 @@ function valid<T>(schema: Parameters<typeof validLine<T>>[0], given: unknown) {
   return line;
 }
 
-/** Checks that the service can read the ONIX record of a product. */
-function checkOnixRecord({ onix_records = [] }: RestoredLine["stored"]): void {
-  for (const { record } of onix_records as { record?: string }[]) {
-    try {
-      if (record !== undefined) fromStored(record);
-    } catch {
-      throw new LineError(
-        "/stored/onix_records/0/record: Expected a record as exports write it",
-      );
+/** Checks that the service can read the ONIX records of a product. */
+function checkOnixRecords(stored: RestoredLine["stored"]): void {
+  for (const table of ["onix_records", "onix_senders"]) {
+    const rows = (stored[table] ?? []) as { record?: string | null }[];
+    for (const [i, { record }] of rows.entries()) {
+      try {
+        if (record) fromStored(record);
+      } catch {
+        throw new LineError(
+          `/stored/${table}/${i}/record: Expected a record as exports write it`,
+        );
+      }
     }
   }
 }

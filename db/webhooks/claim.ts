@@ -101,7 +101,7 @@ export async function claimMessages(
       ...leased.length > 0 ? [lease(id, leased, leaseEnd)] : [],
       ...made.length > 0 ? [addMessages(sql`w.id = ${id}`, made)] : [],
       ...endsRest ? [sendAll(id)] : [],
-      ...isDisabled ? [announceDisabled(webhook)] : [],
+      ...isDisabled ? announceDisabled(webhook) : [],
       ...deliveries.length > 0 ? [prune(id)] : [],
     );
     // An attempt must end within the lease of its message.

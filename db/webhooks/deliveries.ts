@@ -158,19 +158,29 @@ export function addMessages(
   `;
 }
 
-/** Tells the organization's other webhooks that ask for it that this one is disabled. */
+/**
+ * Tells the organization's other webhooks that ask for it that this one is disabled. The
+ * message takes the place of an older one that has not arrived.
+ */
 export function announceDisabled(
   { id, description, disabled_reason: reason, disabled_at: at }: Webhook,
-): Statement {
+): Statement[] {
   const type = "webhook.disabled";
-  return addMessages(
-    sql`w.id <> ${id} and w.enabled and ${type} = any(w.events)`,
-    [{
-      id: messageId(id, at),
-      type,
-      body: payload(type, { id, description, reason }, at!),
-    }],
-  );
+  return [
+    sql`
+      delete from webhook_deliveries d
+      where d.organization_id = ${organization} and d.status = 'waiting' and d.type = ${type}
+        and d.body::jsonb #>> '{data,id}' = ${id}
+    `,
+    addMessages(
+      sql`w.id <> ${id} and w.enabled and ${type} = any(w.events)`,
+      [{
+        id: messageId(id, at),
+        type,
+        body: payload(type, { id, description, reason }, at!),
+      }],
+    ),
+  ];
 }
 
 /** Makes all waiting messages due now. */

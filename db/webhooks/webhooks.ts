@@ -165,7 +165,7 @@ export async function updateWebhook(
       ...isChanged ? [storeWebhook(webhook)] : [],
       ...cursor || fields.events ? [dropCursors(id)] : [],
       ...endsRest ? [sendAll(id)] : [],
-      ...isDisabled ? [announceDisabled(webhook)] : [],
+      ...isDisabled ? announceDisabled(webhook) : [],
       webhookById(id),
     );
     return { webhook: shown(results.at(-1)![0] as FoundWebhook), isDisabled };

@@ -17,11 +17,13 @@ type Owner = typeof organization | Statement;
 /** Whether a message is not being sent. */
 export const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
 
-/** Whether a message is due. After its pause, a resting webhook sends any message. */
-export const isDue = sql`(
-  d.status = 'waiting' and ${isFree}
-  and (d.next_attempt_at <= now() or w.failures >= ${REST_AFTER})
-)`;
+/** From when on the waiting messages of webhook `w` are due. After its pause, a resting webhook sends any. */
+const dueAt =
+  sql`case when w.failures >= ${REST_AFTER} then 'infinity' else now() end`;
+
+/** Whether a message is due. */
+export const isDue =
+  sql`(d.status = 'waiting' and ${isFree} and d.next_attempt_at <= ${dueAt})`;
 
 /** Whether a message is about a product, and no attempt has ended. */
 export const isUntried = sql`(d.attempts = 0 and d.product_id is not null)`;
@@ -104,9 +106,18 @@ export interface Work {
   ready: { organization_id: string; id: string }[];
 }
 
-/** Finds work for a process, in random order, so that no webhook is last each time. */
+/**
+ * Finds work for a process, in random order, so that no webhook is last each time. It reads
+ * what is being sent and the next message of each webhook, not all that wait. Only a
+ * webhook that has nothing due, and changes in the feed, is asked whether `waitingMax`
+ * messages wait.
+ */
 export function findWork(limit: number, waitingMax: number): Statement<Work> {
   const owner = sql`w.organization_id`;
+  const messages = sql`
+    from webhook_deliveries d
+    where d.organization_id = ${owner} and d.webhook_id = w.id
+  `;
   return sql`
     select
       (select count(*) from webhooks w where w.enabled)::int as enabled,
@@ -115,23 +126,25 @@ export function findWork(limit: number, waitingMax: number): Statement<Work> {
         from (
           select w.organization_id, w.id
           from webhooks w
-          cross join lateral (${backlog(owner)}) b
-          -- A restored dump must not call the receivers of the original.
-          cross join (
-            select o.id, ${timeline} as timeline from change_origins o where ${isOrigin}
-          ) o
           where w.enabled
             and coalesce(greatest(w.resumes_at, w.paused_until) <= now(), true)
-            and b.sent < case when w.failures > 0 then 1 else ${MAX_IN_FLIGHT}::int end
+            -- A restored dump must not call the receivers of the original.
+            and exists (select from change_origins o where ${isOrigin})
+            and (select count(*) ${messages} and d.sent_until >= now())
+              < case when w.failures > 0 then 1 else ${MAX_IN_FLIGHT}::int end
             and (
-              b.due > 0
-              or not b.waits_for_cursor and b.waiting + b.untried < ${waitingMax} and (
-                exists (${entriesAfter(1, owner)})
-                -- A cursor is renewed daily, before it expires, and after a restore or a failover.
-                or (w.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000
-                or (w.cursor ->> 'origin')::uuid <> o.id
-                or (w.cursor ->> 'timeline')::bigint between 1 and o.timeline - 1
+              coalesce(
+                (select min(d.next_attempt_at) ${messages} and d.status = 'waiting' and ${isFree}) <= ${dueAt},
+                false
               )
+              or (exists (${entriesAfter(1, owner)}) or ${isOutdated})
+                and not exists (select ${messages} and d.status = 'waiting' and d.next_cursor is not null)
+                and (
+                  select d.id ${messages} and d.status = 'waiting'
+                  order by d.next_attempt_at
+                  offset ${waitingMax - 1}
+                  limit 1
+                ) is null
             )
           order by random()
           limit ${limit}
@@ -139,3 +152,10 @@ export function findWork(limit: number, waitingMax: number): Statement<Work> {
       ) as ready
   `;
 }
+
+/** Whether the cursor of webhook `w` is renewed: daily, before it expires, and after a restore or a failover. */
+const isOutdated = sql`(
+  (w.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000
+  or (w.cursor ->> 'origin')::uuid <> (select o.id from change_origins o where ${isOrigin})
+  or (w.cursor ->> 'timeline')::bigint between 1 and ${timeline} - 1
+)`;

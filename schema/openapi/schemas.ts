@@ -2,9 +2,8 @@ import * as v from "valibot";
 import { ApiKey, IssuedApiKey, NewApiKey } from "../api_key.ts";
 import { DescribedBatch } from "../batch.ts";
 import * as bodies from "../bodies.ts";
-import type { Fields, Rows } from "../fields.ts";
 import { code } from "../onix_codes.ts";
-import { ARRAYS, LISTED } from "../product.ts";
+import { ARRAYS } from "../product.ts";
 import {
   isShared,
   type OwnTable,
@@ -152,39 +151,6 @@ const RECORD_SCHEMAS = Object.assign(
   }),
 ) as Record<RecordSchema, v.GenericSchema>;
 
-/**
- * The schemas of the objects in these fields that have a type: `Price` in responses,
- * `NewPrice` and `ChangedPrice` in bodies, or `MarketBody` where these are the same.
- */
-function typedSchemas(fields: Fields): Record<string, v.GenericSchema> {
-  const schemas: Record<string, v.GenericSchema> = {};
-  for (const field of Object.values(fields)) {
-    if (!("fields" in field)) continue;
-    const { type } = field;
-    if (type && field.kind !== "rows") {
-      schemas[`${type}Body`] = field.kind === "values"
-        ? bodies.valueOfArray(field)
-        : bodies.groupOf(field);
-      schemas[type] = responses.objectOf(field.fields);
-    } else if (type && field.kind === "rows") {
-      if (field.put === "patch") {
-        schemas[`New${type}`] = bodies.rowEntry(field, "new");
-        schemas[`Changed${type}`] = bodies.rowEntry(field, "changed");
-      } else schemas[`${type}Body`] = bodies.rowEntry(field, "new");
-      schemas[type] = responses.responseEntry(field);
-    }
-    const types = field.kind === "rows" ? field.types ?? {} : {};
-    for (const [name, { type }] of Object.entries(types)) {
-      const array = field as Rows;
-      schemas[`New${type}`] = bodies.typedEntry(array, "new", name);
-      schemas[`Changed${type}`] = bodies.typedEntry(array, "changed", name);
-      schemas[type] = responses.entryOfType(array, name);
-    }
-    Object.assign(schemas, typedSchemas(field.fields));
-  }
-  return schemas;
-}
-
 /** The name of a message's schema, such as `ProductChangedMessage`. */
 export function messageSchema(type: string): string {
   const words = type.split(".").map((word) =>
@@ -216,25 +182,21 @@ export const SCHEMAS = {
   ReplaceTerritories: bodies.pathBody(product_territories),
   ReplaceSalesRights: bodies.pathBody(product_sales_rights),
   NewApiKey,
-  ...typedSchemas(ARRAYS),
-  ListedProductTerritory: responses.responseEntry(
-    LISTED.product_territories as Rows,
-  ),
+  ...(bodies.NAMED as Record<never, v.GenericSchema>),
   CountryCode: code(91),
   RegionCode: code(49),
   CurrencyCode: code(96),
-  Collection: responses.linkedRecord(RECORDS.collections.fields),
   Product: responses.Product,
   ListedProduct: responses.ListedProduct,
   ProductResponse: success("The full product.", responses.Product),
   ProductsResponse: page(responses.ListedProduct),
   TerritoriesResponse: success(
     "The territories of the product.",
-    v.array(responses.responseEntry(product_territories)),
+    v.array(bodies.entryOf(product_territories, "shown")),
   ),
   SalesRightsResponse: success(
     "The sales rights of the product.",
-    v.array(responses.responseEntry(product_sales_rights)),
+    v.array(bodies.entryOf(product_sales_rights, "shown")),
   ),
   ApiKey,
   ApiKeyResponse: success("The key without its secret.", ApiKey),

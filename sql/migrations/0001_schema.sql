@@ -972,13 +972,15 @@ create table onix_records (
   -- The RecordReference that the product is bound to: that of its first record.
   record_reference text not null,
   record text not null,
+  -- Who sent it, by name. Null: its message does not say.
+  sender_name text,
   -- A hash of the record, and the product's updated_at when it was stored: the same record changes nothing while both
   -- are the same.
   digest text not null,
   product_updated_at timestamptz,
   -- What the product said otherwise than the record when it was stored.
   differences jsonb,
-  -- What the elements of a record stand for: the ids of rows and records, by field, nested as its values are.
+  -- What the elements of the record stand for: the ids of rows and records, by the places of the elements.
   identities jsonb,
 
   constraint onix_records_pkey primary key (organization_id, product_id),
@@ -1001,12 +1003,19 @@ create table onix_aliases (
 
 create index onix_aliases_by_product on onix_aliases (organization_id, product_id);
 
--- When each sender sent its latest message with a record of the product. An older message of the same sender is stale.
+-- The senders of a product's records.
 create table onix_senders (
   organization_id uuid not null,
   product_id uuid not null,
   sender_name text not null,
-  sent_at timestamptz not null,
+  -- When the latest message with the product was sent. An older one of the same sender is stale.
+  sent_at timestamptz,
+  -- The sender's last record, if the record last received is another's, with the columns of that. The sender's next
+  -- record is compared with it.
+  record text,
+  digest text,
+  differences jsonb,
+  identities jsonb,
 
   constraint onix_senders_pkey primary key (organization_id, product_id, sender_name),
   constraint onix_senders_product
@@ -1095,6 +1104,13 @@ create index webhook_deliveries_by_age on webhook_deliveries (organization_id, w
 create index webhook_deliveries_waiting on webhook_deliveries (organization_id, webhook_id, next_attempt_at)
   where status = 'waiting';
 
+-- These have few rows: whoever looks for work must not read all that wait.
+create index webhook_deliveries_sent on webhook_deliveries (organization_id, webhook_id)
+  where sent_until is not null;
+
+create index webhook_deliveries_cursor on webhook_deliveries (organization_id, webhook_id)
+  where status = 'waiting' and next_cursor is not null;
+
 -- Idempotency
 
 -- The response to a request with an Idempotency-Key, written in the transaction of the request and good for a day.
@@ -1119,6 +1135,7 @@ create index idempotency_keys_by_age on idempotency_keys (organization_id, creat
 do $$ begin
   alter table product_documents alter summary set compression lz4, alter details set compression lz4;
   alter table onix_records alter record set compression lz4;
+  alter table onix_senders alter record set compression lz4;
 exception when feature_not_supported or invalid_parameter_value then
   null;
 end $$;

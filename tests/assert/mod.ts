@@ -26,11 +26,49 @@ export function assert(
 /** Expects deeply equal values, including types and order. */
 export function assertEquals<T>(actual: T, expected: T, message = ""): void {
   if (isDeepStrictEqual(actual, expected)) return;
+  const [a, e] = [textOf(actual), textOf(expected)];
   fail(
-    `Values are not equal: ${message}\n  actual: ${show(actual)}\n  expected: ${
-      show(expected)
-    }`,
+    a.includes("\n") && e.includes("\n")
+      ? `Values are not equal: ${message}\n${difference(a, e)}`
+      : `Values are not equal: ${message}\n  actual: ${
+        show(actual)
+      }\n  expected: ${show(expected)}`,
   );
+}
+
+/** A text as it is, and any other value as lines. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return inspect(value, {
+    depth: Infinity,
+    breakLength: 100,
+    maxStringLength: 2000,
+    maxArrayLength: Infinity,
+  });
+}
+
+/** The most lines of each text that a difference shows. */
+const SHOWN_LINES = 30;
+
+/** The lines between the first and the last in which the texts differ. */
+function difference(actual: string, expected: string): string {
+  const [a, e] = [actual.split("\n"), expected.split("\n")];
+  const shorter = Math.min(a.length, e.length);
+  let start = 0;
+  while (start < shorter && a[start] === e[start]) start++;
+  let end = 0;
+  while (end < shorter - start && a.at(-1 - end) === e.at(-1 - end)) end++;
+  const changed = (sign: string, lines: string[]) => {
+    const all = lines.slice(start, lines.length - end);
+    const shown = all.slice(0, SHOWN_LINES).map((line) => `  ${sign} ${line}`);
+    const more = all.length - shown.length;
+    return more > 0 ? [...shown, `  ${sign} … ${more} more lines`] : shown;
+  };
+  return [
+    `  from line ${start + 1}, where - is expected and + is actual:`,
+    ...changed("-", e),
+    ...changed("+", a),
+  ].join("\n");
 }
 
 /** Expects values that are not deeply equal. */

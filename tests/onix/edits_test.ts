@@ -124,6 +124,85 @@ it("a record that comes again later keeps its time", async ({ onix }) => {
   assertEquals(codes(report.outcomes[0]), ["stale"]);
 });
 
+it("each sender is compared with its own last record", async ({ org, onix, product }) => {
+  const [press, shop] = ["Press", "Shop"].map(
+    (sender) => (record: string, query = "") =>
+      onix.report(sent("20261101", sender, record), query),
+  );
+  const ofPress = record({ title: "Emma", pages: 300 });
+  const ofShop = record({ title: "EMMA", pages: 320 });
+  const { outcomes: [{ id }] } = await press!(ofPress);
+  await shop!(ofShop);
+  await org.put(`/api/products/${id}`, { subtitle: "Ours" });
+  const shown = await product(id);
+  assertEquals([shown.title, shown.page_count], ["EMMA", 320]);
+  const [feed] = await onix.feed(1);
+
+  // Neither has changed anything, whoever sent the other's before.
+  for (const one of [press!(ofPress), shop!(ofShop), press!(ofPress)]) {
+    assertEquals((await one).unchanged, 1);
+  }
+  assertEquals(await product(id), shown);
+  assertEquals(await onix.feed(1), [feed]);
+
+  const report = await press!(record({ title: "Emma", pages: 310 }));
+  const next = await product(id);
+  assertEquals([next.title, next.page_count, next.subtitle], [
+    "EMMA",
+    310,
+    "Ours",
+  ]);
+  assertEquals(codes(report.outcomes[0]), ["edit_overwritten"]);
+  // What goes out is the record last received, with what is here.
+  assert((await onix.xml(`/${id}`)).includes("<TitleText>EMMA<"));
+  assertEquals((await shop!(ofShop)).unchanged, 1);
+  // One that is new is compared with the last of any.
+  const other = sent("20261101", "Other", record({ title: "E", pages: 310 }));
+  const { messages } = (await onix.report(other)).outcomes[0];
+  assertEquals(messages.map(({ path }: { path: string }) => path), [
+    "/Product/DescriptiveDetail/TitleDetail/TitleElement/TitleText",
+  ]);
+  assertEquals((await shop!(ofShop, "?edits=overwrite")).updated, 1);
+  assertEquals((await product(id)).subtitle, null);
+});
+
+it("a record of every sender is kept, of few at once", async ({ org, onix, sql }) => {
+  for (let i = 0; i < 12; i++) {
+    const text = record({ title: `Emma ${i}` });
+    await onix.report(sent(`202611${10 + i}`, `Sender ${i}`, text));
+  }
+  const rows = await sql`
+    select sender_name from onix_senders
+    where organization_id = ${org.id} and record is not null
+    order by sent_at
+  `;
+  assertEquals(
+    rows.map(({ sender_name }) => sender_name),
+    [3, 4, 5, 6, 7, 8, 9, 10].map((i) => `Sender ${i}`),
+  );
+});
+
+it("a time that lies ahead guards nothing, and takes no guard away", async ({ onix }) => {
+  const year = new Date().getUTCFullYear();
+  const send = (at: string, title: string, query = "") =>
+    onix.report(sent(at, "A", record({ title })), query);
+  await send(`${year}0102`, "A");
+
+  const ahead = await send(`${year + 1}1231`, "B");
+  const [{ code, path, value }] = ahead.outcomes[0].messages;
+  assertEquals([ahead.updated, code, path, value], [
+    1,
+    "future_date",
+    "/Header/SentDateTime",
+    `${year + 1}1231`,
+  ]);
+  assertEquals((await send(`${year}0101`, "C")).unchanged, 1);
+  assertEquals((await send(`${year}0103`, "D")).updated, 1);
+  // The sender's clock was wrong: what is applied counts anew.
+  assertEquals((await send(`${year}0101`, "E", "?stale=apply")).updated, 1);
+  assertEquals((await send(`${year}0102`, "F")).updated, 1);
+});
+
 const it2 = onixTestsOf("Edits stay when a partial update comes");
 /** A partial update with these blocks of a record. */
 const partial = (text: string, ...blocks: string[]) =>

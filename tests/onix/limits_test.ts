@@ -32,7 +32,7 @@ type Row = [name: string, says: string, form: string];
 
 const SUPPLIER =
   "Supplier(SupplierRole=01 SupplierName=S) ProductAvailability=20";
-const PRICE = "Price(PriceType=02 PriceAmount=12.34)";
+const PRICE = "Price(PriceType=02 PriceAmount=12.34 CurrencyCode=GBP)";
 const SUPPLY = `SupplyDetail(${SUPPLIER} ${PRICE})`;
 
 /** A price that lacks a part goes alone; the other one stays. */
@@ -71,6 +71,7 @@ const PRICES: Row[] = [
   ["an unknown region", "invalid_code Territory/RegionsIncluded", "Territory(RegionsIncluded=XX-9)"],
   ["an element in its territory that ONIX lacks", "unknown_element Territory/CountryNotIncluded",
     "Territory(RegionsIncluded=WORLD CountryNotIncluded=GB)"],
+  ["no currency", "required CurrencyCode", "PriceStatus=02"],
   ["an unknown currency", "invalid_code CurrencyCode", "CurrencyCode=EURO"],
   ["an unknown type", "invalid_code PriceType", "PriceType=98"],
   ["an unknown qualifier", "invalid_code PriceQualifier", "PriceQualifier=98"],
@@ -190,10 +191,10 @@ const OTHERS: [...Row, gone: RegExp, stays?: RegExp][] = [
   ['a market that says nothing, with "<Territory/>"', "required ProductSupply/Market/Territory/CountriesIncluded",
     `ProductSupply(Market(Territory()) ${SUPPLY})`, /12\.34/],
   ["a tax with an unknown type", "invalid_code ProductSupply/SupplyDetail/Price/Tax/TaxType",
-    `ProductSupply(SupplyDetail(${SUPPLIER} Price(PriceType=02 PriceAmount=12.34 Tax(TaxType=98 TaxRatePercent=7.7))))`,
+    `ProductSupply(SupplyDetail(${SUPPLIER} Price(PriceType=02 PriceAmount=12.34 Tax(TaxType=98 TaxRatePercent=7.7) CurrencyCode=GBP)))`,
     /7\.7/, /12\.34/],
   ["a tax with an unknown amount", "invalid_number ProductSupply/SupplyDetail/Price/Tax/TaxableAmount",
-    `ProductSupply(SupplyDetail(${SUPPLIER} Price(PriceType=02 PriceAmount=12.34 Tax(TaxableAmount=some TaxRatePercent=7.7))))`,
+    `ProductSupply(SupplyDetail(${SUPPLIER} Price(PriceType=02 PriceAmount=12.34 Tax(TaxableAmount=some TaxRatePercent=7.7) CurrencyCode=GBP)))`,
     /7\.7/, /12\.34/],
   ["a supply of at least no number", "invalid_number ProductSupply/SupplyDetail/OrderQuantityMinimum",
     `ProductSupply(SupplyDetail(${SUPPLIER} OrderQuantityMinimum=ten ${PRICE}))`,
@@ -207,7 +208,7 @@ const OTHERS: [...Row, gone: RegExp, stays?: RegExp][] = [
     `ProductSupply(SupplyDetail(${SUPPLIER} Stock(OnHand=987 Proximity=98) ${PRICE}))`,
     /987/, /12\.34/],
   ["a discount from fewer than none on", "invalid_number ProductSupply/SupplyDetail/Price/Discount/Quantity",
-    `ProductSupply(SupplyDetail(${SUPPLIER} Price(PriceType=02 Discount(Quantity=-100 DiscountPercent=43) PriceAmount=12.34)))`,
+    `ProductSupply(SupplyDetail(${SUPPLIER} Price(PriceType=02 Discount(Quantity=-100 DiscountPercent=43) PriceAmount=12.34 CurrencyCode=GBP)))`,
     /\b43\b/, /12\.34/],
   ["a rating of an unknown most", "invalid_number CollateralDetail/TextContent/ReviewRating/RatingLimit",
     "CollateralDetail(TextContent(TextType=03 ContentAudience=00 Text=Secret ReviewRating(Rating=4 RatingLimit=x)))", /ReviewRating/,
@@ -239,7 +240,7 @@ const CASES: Case[] = [
     name: `a price with ${name}`,
     rest: `ProductSupply(SupplyDetail(${SUPPLIER} Price(${
       /PriceType=/.test(form) ? "" : "PriceType=02 "
-    }${form} PriceAmount=12.34) Price(PriceType=02 PriceAmount=77.7)))`,
+    }${form} PriceAmount=12.34) Price(PriceType=02 PriceAmount=77.7 CurrencyCode=GBP)))`,
     says: says.replace(" ", " ProductSupply/SupplyDetail/Price[1]/"),
     gone: /12\.34/,
     stays: /77\.7/,

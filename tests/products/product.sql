@@ -1,5 +1,6 @@
--- The SQL that reads a product, $2 of organization $1.
--- It follows from schema/product.ts. To renew this file: UPDATE_GOLDEN=1 deno task test tests/products/product_sql_test.ts
+-- To renew this file: UPDATE_GOLDEN=1 deno task test tests/products/product_sql_test.ts
+
+-- The SQL that reads a product, $2 of organization $1. It follows from schema/product.ts.
 select b.id,
  '{' || b.summary || ',' || b.details || '}' as product,
  b.names_version is not null as is_storable

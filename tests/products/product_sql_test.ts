@@ -1,58 +1,47 @@
 import { assertEquals } from "@std/assert";
-import { parametersOf } from "../../db/connections/sql.ts";
+import type { Statement } from "../../db/connections/sql.ts";
 import { selectBuilt } from "../../db/products/documents.ts";
+import { send, testsOf } from "../support/app/harness.ts";
+import { withOperations } from "../support/app/operations.ts";
+import { matchesGolden } from "../support/sql/golden.ts";
 
-const GOLDEN = new URL("product.sql", import.meta.url);
+const TEST = "tests/products/product_sql_test.ts";
 
-Deno.test("product.sql shows the SQL that reads a product", async () => {
-  const { text } = parametersOf(selectBuilt("id"), "organization");
+const it = testsOf("The SQL that runs");
 
-  const current = `-- The SQL that reads a product, $2 of organization $1.
--- It follows from schema/product.ts. To renew this file: UPDATE_GOLDEN=1 deno task test tests/products/product_sql_test.ts
-${format(text)}
-`;
-
-  if (Deno.env.get("UPDATE_GOLDEN")) {
-    await Deno.writeTextFile(GOLDEN, current);
-  }
-  assertEquals(await Deno.readTextFile(GOLDEN), current);
+it("for a product is that of product.sql", async () => {
+  await matchesGolden(new URL("product.sql", import.meta.url), TEST, {
+    "The SQL that reads a product, $2 of organization $1. It follows from schema/product.ts.":
+      selectBuilt("id"),
+  });
 });
 
-/** The statement with a line for each column and clause, indented by subselects. */
-function format(sql: string): string {
-  const tokens = sql.replace(/\s+/g, " ").trim()
-    .match(
-      /'[^']*'|\(|\)|,|\b(?:select|from|where|order by|join)\b|[^'(),\s]+|\s/g,
-    )!;
-  const depths: boolean[] = [];
-  let text = "";
-  const newLine = () => {
-    const indent = depths.filter((isSelect) => isSelect).length;
-    text = `${text.trimEnd()}\n${"  ".repeat(indent)}`;
-  };
-  for (const [i, token] of tokens.entries()) {
-    if (token === "(") {
-      const isSelect = tokens.slice(i + 1).find((next) => next !== " ") ===
-        "select";
-      depths.push(isSelect);
-      text += token;
-    } else if (token === ")") {
-      if (depths.pop()) newLine();
-      text += token;
-    } else if (/^(select|from|where|order by|join)$/.test(token)) {
-      const isFunction = token === "from" && /trim\([^()]*$/.test(text);
-      if (isFunction) text += token;
-      else {
-        newLine();
-        text += token;
-      }
-    } else if (token === ",") {
-      text += token;
-      if (depths.at(-1) ?? true) {
-        newLine();
-        text += " ";
-      }
-    } else if (token !== " " || !/[\s(]$/.test(text)) text += token;
+it("for a page of a list is that of list.sql", async ({ app, org }) => {
+  const statements: Statement[] = [];
+  const database = withOperations(app.database, (operations) => ({
+    ...operations,
+    scan: (statement) => {
+      statements.push(statement);
+      return operations.scan(statement);
+    },
+  }));
+  const handler = app.variant({ database });
+  for (
+    const query of [
+      "",
+      "?publisher_id=0190a6b5-0000-7000-8000-000000000000&search=emma&sort=title",
+    ]
+  ) {
+    const { status } = await send(handler, `/api/products${query}`, {
+      headers: { "x-api-key": org.key },
+    });
+    assertEquals(status, 200);
   }
-  return text.trim();
-}
+
+  const [first, found] = statements;
+  await matchesGolden(new URL("list.sql", import.meta.url), TEST, {
+    "GET /products": first!,
+    "GET /products?publisher_id=0190a6b5-0000-7000-8000-000000000000&search=emma&sort=title":
+      found!,
+  });
+});

@@ -25,19 +25,23 @@ it("create the whole tree", async ({ org }) => {
 
 it("keep the rows of entries with an id", async ({ org }) => {
   const { path } = await org.create();
+  const territory = { countries_included: ["GB"] };
   const supply = (supplier_name: string) => ({
     supplier: { supplier_name },
-    prices: [{ price_amount: 1 }],
+    prices: [{ price_amount: 1, currency_code: "GBP" }],
   });
   const { body: { data: { product_territories: [first, second] } } } = await org
     .put(`${path}/territories`, [
       { market_reference: "A", supply_details: [supply("x"), supply("y")] },
-      { market_reference: "B", markets: [{ name: "Old" }] },
+      { market_reference: "B", markets: [{ name: "Old", territory }] },
     ]);
   const [x, y] = first.supply_details;
 
   const { status, body: { data } } = await org.put(`${path}/territories`, [
-    { id: second.id, markets: [{ id: second.markets[0].id, name: "New" }] },
+    {
+      id: second.id,
+      markets: [{ id: second.markets[0].id, name: "New", territory }],
+    },
     { id: first.id, supply_details: [{ id: y.id, prices: x.prices }] },
     { supply_details: [{ id: x.id }] },
   ]);
@@ -105,7 +109,10 @@ it("refuse a duplicate id in the tree", async ({ org, app }) => {
   const reply = await org.put(`${path}/territories`, [
     { ...territory, exclusivity: "maybe" },
     { id: territory!.id!.toUpperCase() },
-    { markets: [{ id: market!.id }], supply_details: [{ id: supply!.id }] },
+    {
+      markets: [{ id: market!.id, territory: market!.territory }],
+      supply_details: [{ id: supply!.id }],
+    },
     { supply_details: [{ prices: supply!.prices }] },
   ]);
 
@@ -126,7 +133,7 @@ it("keep every digit of an amount", async ({ org }) => {
   for (const amount of [digits, `"${digits}"`]) {
     const put = await org.put(
       `${path}/territories`,
-      `[{"supply_details":[{"prices":[{"price_amount":${amount}}]}]}]`,
+      `[{"supply_details":[{"prices":[{"price_amount":${amount},"currency_code":"GBP"}]}]}]`,
     );
     const got = await org.get(`${path}/territories`);
 
@@ -170,6 +177,35 @@ it("refuse a territory that contradicts itself", async ({ org }) => {
       code,
     ]);
   }
+});
+
+it("refuse a market of nothing, and a price without a currency", async ({ org }) => {
+  const { path } = await org.create();
+  const nowhere = {
+    countries_included: [],
+    countries_excluded: [],
+    regions_included: [],
+    regions_excluded: [],
+  };
+  const put = (entry: object) => org.put(`${path}/territories`, [entry]);
+
+  for (const market of [{}, { name: "Home" }, { territory: nowhere }]) {
+    assertDetails(await put({ markets: [market] }), [
+      "/0/markets/0/territory",
+      "required",
+    ]);
+  }
+  assertDetails(
+    await put({ supply_details: [{ prices: [{ price_amount: 5 }] }] }),
+    [
+      "/0/supply_details/0/prices/0/currency_code",
+      "required",
+    ],
+  );
+  const { status } = await put({
+    supply_details: [{ prices: [{ price_amount: 0 }, { price_type: "02" }] }],
+  });
+  assertEquals(status, 200);
 });
 
 it("accept 200 territories with 20 supply details each", async ({ org }) => {
@@ -239,7 +275,13 @@ it("refuse a product that is larger than 4 MiB", async ({ org }) => {
 it("leave one complete tree of two concurrent ones", async ({ org }) => {
   const { path } = await org.create();
   const tree = (name: string) =>
-    Array(5).fill({ market_reference: name, markets: [{ name }, { name }] });
+    Array(5).fill({
+      market_reference: name,
+      markets: ["GB", "IE"].map((country) => ({
+        name,
+        territory: { countries_included: [country] },
+      })),
+    });
   const put = (name: string) => org.put(`${path}/territories`, tree(name));
 
   const replies = await Promise.all(["A", "B", "A", "B"].map(put));

@@ -445,6 +445,31 @@ embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
   });
 }, { WEBHOOK_DISABLE_SECONDS: "2" });
 
+webhookTest(
+  "Only the newest message about a disabled webhook waits",
+  async (scene) => {
+    const { ask, receiver } = scene;
+    const listener = await scene.webhook({ events: ["webhook.disabled"] });
+    const switched = await scene.webhook({ events: ["feed.advanced"] });
+    const enable = (enabled: boolean) => ask("PUT", switched.path, { enabled });
+    receiver.answer(failing());
+    await enable(false);
+    await scene.until(listener, "waiting", 1);
+    for (let i = 0; i < 5; i++) {
+      await enable(true);
+      await enable(false);
+    }
+    await enable(true);
+    const { body: { data } } = await enable(false);
+
+    assertEquals((await scene.state(listener)).waiting, 1);
+    receiver.answer(OK);
+    await scene.until(listener, "waiting", 0);
+    const { message } = receiver.received.at(-1)!;
+    assertEquals(message.timestamp, data.disabled_at);
+  },
+);
+
 webhookTest("A webhook whose place in the feed is gone", async (scene) => {
   const { app, ask, receiver } = scene;
   const kept = await scene.product("Kept");

@@ -4,7 +4,6 @@ import {
   childValue,
   type Element,
   element,
-  isMarkedUp,
   replaceChildren,
   setChild,
   valueOf,
@@ -36,7 +35,6 @@ export const CODECS: Readonly<Record<string, Codec>> = {
   "AudienceRange/audience_range_to": rangeValue("04"),
   "Extent/extent_value": partOfExtent("ExtentValue"),
   "Extent/extent_unit": partOfExtent("ExtentUnit"),
-  "TextContent/text": textCodec(),
 };
 
 /** A date with a day: another one announces the publication. */
@@ -173,18 +171,6 @@ function rangeValue(precision: string): Codec {
       replaceChildren(composite, found, wanted);
     },
     project: scalar,
-  };
-}
-
-/** The text of collateral: white space belongs to its markup. */
-function textCodec(): Codec {
-  return {
-    ...codecAt("Text"),
-    project: (value) => {
-      if (typeof value !== "string") return;
-      const found = element("Text", value);
-      return isMarkedUp(found) ? value.trim() : valueOf(found);
-    },
   };
 }
 

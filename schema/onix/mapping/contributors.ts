@@ -19,7 +19,8 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { codecAt, readLeaf } from "./path.ts";
-import { type Codec, type RecordReader, scalar } from "./record_reader.ts";
+import { joined } from "./titles.ts";
+import type { Codec, RecordReader } from "./record_reader.ts";
 
 /*
  * Contributors. An element has one person or organization, and one or more roles. A
@@ -62,8 +63,6 @@ const PLACES: [field: string, codec: Codec][] = Object.entries(
 
 /** The fields that identify contributors before their names do. */
 const IDENTIFIERS = ["isni", "orcid"];
-
-const PERSON = ["name", "is_organization", ...PLACES.map(([name]) => name)];
 
 /** What a row is checked against: a role, and the fields of a contributor. */
 export const CONTRIBUTOR_FIELDS: Fields = {
@@ -164,8 +163,7 @@ function readPerson(
   const parts = NAME_PARTS.map((part) => childValue(each, part));
   const inverted = childValue(each, "PersonNameInverted");
   const name = childValue(each, "PersonName") ??
-    (parts.filter(Boolean).join(" ") || undefined) ??
-    inverted?.replace(/^([^,]+), ?(.+)$/, "$2 $1");
+    joined(parts) ?? (inverted && spoken(inverted));
   if (!name && !corporate) return;
   if (name) {
     use("PersonName");
@@ -179,18 +177,21 @@ function readPerson(
   for (const [field, codec] of PLACES) {
     const { result: value } = reader.attempt(() => codec.read(each, reader));
     if (typeof value === "string") {
-      person[field] = value.replace(/^https?:\/\/\D*/i, "");
+      person[field] = IDENTIFIERS.includes(field)
+        ? value.replace(/^https?:\/\/\D*/i, "")
+        : value;
     }
   }
   return person;
 }
 
 function projectRow(row: ContributorRow): Record<string, unknown> {
-  const projected: Record<string, unknown> = { role: row.role };
-  for (const field of PERSON) {
-    const value = scalar(row[field]);
-    if (value === undefined) continue;
-    projected[field] = typeof value === "string" ? normalized(value) : value;
+  const { role, name, is_organization } = row;
+  const projected: Record<string, unknown> = { role, name: normalized(name) };
+  if (is_organization) projected.is_organization = true;
+  for (const [field, codec] of PLACES) {
+    const value = codec.project(row[field]);
+    if (value !== undefined) projected[field] = value;
   }
   return projected;
 }
@@ -317,8 +318,43 @@ function renumber(all: Element[], known: Element[]): void {
   all.forEach((each, i) => setChild(each, "SequenceNumber", String(i + 1)));
 }
 
-/** The words of a name, in lower case and without marks. */
+/** A name with the key names first, such as `Surname, First, Jr.`, in the order of speech. */
+function spoken(inverted: string): string {
+  const [surname = "", ...others] = inverted.replace(YEARS, "")
+    .split(/\s*,\s*/).filter(Boolean);
+  // Initials such as M.A. may be all that is known of the first names.
+  const isSuffix = (part: string, i: number) =>
+    GENERATION.test(part) || i > 0 && DEGREE.test(part);
+  const first = others.filter((part, i) => !isSuffix(part, i));
+  const name = [...first, surname].join(" ");
+  return [name, ...others.filter(isSuffix)].join(", ");
+}
+
+/** The years of a life after a name, such as `, 1835-1910` or `(b. 1970)`. */
+const YEARS =
+  /(?:,\s*|\s*\()(?:b\.|born|c\.|ca\.)?\s*\d{3,4}\??\s*(?:[-\u2013\u2014]\s*(?:\d{3,4}\??)?)?\s*\)?\s*$/i;
+
+const GENERATION = /^(?:jr|sr|jun|sen)\.?$|^(?:junior|senior|ii|iii|iv)$/i;
+
+const DEGREE =
+  /^(?:ph\.?\s?d|d\.?\s?phil|m\.?d|d\.?d\.?s|m\.?a|m\.?sc|m\.?b\.?a|b\.?a|j\.?d|ll\.?[bdm]|r\.?n|esq|o\.?b\.?e|s\.?j)\.?$/i;
+
+/** The words of a name, folded as `q` folds them: in lower case, without marks. */
 export function nameWords(name: string): string[] {
-  const folded = name.normalize("NFD").replace(/\p{Mn}+/gu, "").toLowerCase();
+  const folded = name.normalize("NFKD").replace(/\p{Mn}+/gu, "").toLowerCase()
+    .replace(/[øłđðıþßæœ]/g, (letter) => FOLDED[letter]!);
   return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
+
+/** Letters as they are typed without them, as in `folded` of `functions.sql`. */
+const FOLDED: Readonly<Record<string, string>> = {
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  ı: "i",
+  þ: "th",
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+};

@@ -15,6 +15,7 @@ import {
 } from "../xml/element.ts";
 import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
+import { type Sent, sentOf } from "../xml/sent.ts";
 import { withhold } from "../xml/withhold.ts";
 import {
   type Block,
@@ -46,6 +47,8 @@ export interface Incoming {
   reference: string;
   line: number;
   notification: Notification;
+  /** When and by whom its message was sent. */
+  sent: Sent;
   isbn13: string | null;
   isbn10: string | null;
   blocks: Block[];
@@ -88,6 +91,14 @@ export function readRecord(
   const line = product.line ?? 0;
   const notification = readNotification(record, reader);
   checkReference(record, reader);
+  const sent = sentOf(header);
+  if (sent.ahead) {
+    reader.warn(
+      "future_date",
+      "The time lies more than a day ahead: it does not tell old messages from new ones",
+      sent.ahead,
+    );
+  }
   warnOfElements(product, record, reader);
   withhold(
     record,
@@ -129,6 +140,7 @@ export function readRecord(
     reference,
     line,
     notification,
+    sent,
     isbn13: isbn13 as string | null,
     isbn10: isbn10 as string | null,
     blocks,
@@ -231,7 +243,9 @@ function withDefaults(
   product: Element,
   header: Element,
 ): { record: Element; origins: ReadonlyMap<Element, string> } {
-  const origins = new Map<Element, string>();
+  const origins = new Map(
+    header.children.map((each) => [each, `/Header/${each.name}`]),
+  );
   const defaultOf = (name: string, to: string) => {
     const value = childValue(header, name);
     if (value === undefined) return;

@@ -154,6 +154,7 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
 const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
   product_identifiers: entriesBut("product_identifiers", isElsewhere),
   publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
+  extents: entriesBut("extents", isOfPages()),
   product_sales_rights: salesRights(),
 };
 
@@ -255,6 +256,15 @@ function entriesBut(
     ...codecOfEntry(elementOf(name, field)!, field),
     isElsewhere,
   });
+}
+
+/** The page count has a field of its own. A number in roman numerals has none. */
+function isOfPages(): (extent: Element) => boolean {
+  const isPageCount = isOfAnother("extents");
+  return (extent) =>
+    isPageCount(extent) ||
+    childValue(extent, "ExtentValue") === undefined &&
+      childValue(extent, "ExtentValueRoman") !== undefined;
 }
 
 /** The day of publication has a field of its own. A year or month announces it. */

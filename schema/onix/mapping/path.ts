@@ -146,7 +146,12 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       if (leaf === "Date" && text) writeDate(found.at(-1)!, text);
       else setChild(found.at(-1)!, leaf, text);
     },
-    project: scalar,
+    project: kind === "text" || kind === "flow"
+      ? (value) =>
+        typeof value === "string"
+          ? valueOf(element(leaf, value))
+          : scalar(value)
+      : scalar,
   };
 }
 

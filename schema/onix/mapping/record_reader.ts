@@ -2,7 +2,7 @@
 import type {} from "../../numbers.ts";
 import { codePoints } from "../../values.ts";
 import { codesOfKind, dataElement } from "../rules/facts.ts";
-import { expectedCode } from "../rules/kinds.ts";
+import { expectedCodes } from "../rules/kinds.ts";
 import { child, type Element, hasText, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/mend.ts";
 import {
@@ -157,7 +157,7 @@ export class RecordReader {
   isCode(code: string, element: Element, kind: string): boolean {
     const codes = codesOfKind(kind);
     if (!codes || codes.has(code)) return true;
-    this.unreadable(element, "invalid_code", expectedCode(kind, [code]));
+    this.unreadable(element, "invalid_code", expectedCodes(kind, [code]));
     return false;
   }
 

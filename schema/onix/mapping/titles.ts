@@ -126,8 +126,21 @@ export function titleOf(titleElement: Element): string | undefined {
   if (whole) return whole;
   const prefix = plainText(child(titleElement, "TitlePrefix"));
   const rest = plainText(child(titleElement, "TitleWithoutPrefix"));
-  return [prefix, rest].filter(Boolean).join(" ") || undefined;
+  return joined([prefix, rest]);
 }
+
+/** The parts of a title or name, with a space between them, but none after an apostrophe or a hyphen. */
+export function joined(
+  parts: readonly (string | undefined)[],
+): string | undefined {
+  return parts.reduce((whole, part) => {
+    if (!whole || !part) return whole || part;
+    return whole + (ELIDED.test(whole) ? "" : " ") + part;
+  }, undefined);
+}
+
+/** Ends as `L’` and `Al-` do. */
+const ELIDED = /[\p{L}\p{N}]['\u2018\u2019\u02bb\u02bc\u2010\u2011-]$/u;
 
 /** The element that has the title, or its main part. */
 export function titleIn(titleElement: Element): Element | undefined {

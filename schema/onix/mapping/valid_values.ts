@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { CreateProduct, entryOf, pathBody } from "../../bodies.ts";
+import { CreateProduct, objectOf, pathBody } from "../../bodies.ts";
 import {
   codeOf,
   type Column,
@@ -67,8 +67,8 @@ const OTHER_FIELDS: Fields = {
 };
 
 const OtherValues = object({
-  contributors: v.optional(list(entryOf(CONTRIBUTOR_FIELDS))),
-  collections: v.optional(list(entryOf(COLLECTION_FIELDS), "name")),
+  contributors: v.optional(list(objectOf(CONTRIBUTOR_FIELDS, "new"))),
+  collections: v.optional(list(objectOf(COLLECTION_FIELDS, "new"), "name")),
   product_territories: v.optional(pathBody(ARRAYS.product_territories)),
   product_sales_rights: v.optional(pathBody(ARRAYS.product_sales_rights)),
   ...Object.fromEntries(

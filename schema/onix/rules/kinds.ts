@@ -1,3 +1,4 @@
+import { expectedCode, type OnixList } from "../../onix_codes.ts";
 import { codesOfKind } from "./facts.ts";
 
 /*
@@ -110,11 +111,11 @@ export function wrongCodes(kind: string, value: string): string[] {
 }
 
 /** The sentence about codes that are none. Of several codes in one element, it says which. */
-export function expectedCode(kind: string, wrong: readonly string[]): string {
-  const list = `Expected a code of ONIX List ${Number.parseInt(kind)}`;
+export function expectedCodes(kind: string, wrong: readonly string[]): string {
+  const sentence = expectedCode(Number.parseInt(kind) as OnixList, wrong[0]);
   return kind.endsWith("*") && wrong.length > 0
-    ? `${list}, not ${wrong.slice(0, 10).join(", ")}`
-    : list;
+    ? `${wrong.slice(0, 10).join(", ")}: ${sentence}`
+    : sentence;
 }
 
 /** The sentence about a value that is no number of the kind. */

@@ -1,13 +1,18 @@
-import { child, childValue, type Element } from "./element.ts";
+import { child, childValue, type Element, valueOf } from "./element.ts";
 
 /*
  * Who sent a message, and when. In: its header. Out: what tells an old message from a new one.
  */
 
-/** The sender of a message by name, and the time in milliseconds. Null: it says none that can be read. */
+/** How far a time may lie ahead: the clocks of others differ. */
+const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
+
+/** The sender of a message by name, and the time in milliseconds. Null: it says none that can be read and be true. */
 export interface Sent {
   sender: string | null;
   at: number | null;
+  /** The time that lies ahead, if it does. */
+  ahead?: Element | undefined;
 }
 
 /** The longest name by which senders are told apart, in characters. */
@@ -17,8 +22,14 @@ const MAX_SENDER = 500;
 export function sentOf(header: Element): Sent {
   const sender = child(header, "Sender");
   const name = sender && childValue(sender, "SenderName");
-  const at = timeIn(childValue(header, "SentDateTime") ?? "");
-  return { sender: name?.slice(0, MAX_SENDER) ?? null, at };
+  const time = child(header, "SentDateTime");
+  const at = timeIn(valueOf(time) ?? "");
+  const isAhead = at !== null && at > Date.now() + MAX_AHEAD_MS;
+  return {
+    sender: name?.slice(0, MAX_SENDER) ?? null,
+    at: isAhead ? null : at,
+    ahead: isAhead ? time : undefined,
+  };
 }
 
 /** ISO 8601 as ONIX has it, with or without separators: a day, an hour, a minute or a second, and a zone. */

@@ -11,7 +11,7 @@ import {
   nameInOnix21,
 } from "../rules/facts.ts";
 import {
-  expectedCode,
+  expectedCodes,
   expectedNumber,
   validValue,
   wrongCodes,
@@ -99,7 +99,9 @@ function lostIn(parent: Element, tell: Tell): Element[] {
       lost.push(each);
     } else if (children.length > 0) {
       const inner = lostIn(each, tell);
-      if (inner.length > 0) each.isWithheld = true;
+      if (inner.length > 0 || isOfNoCurrency(each, tell)) {
+        each.isWithheld = true;
+      }
     }
   }
   return lost;
@@ -245,7 +247,7 @@ function isValueLost(element: Element, tell: Tell): boolean {
     if (valid !== undefined) return false;
     tell(element, "invalid_number", expectedNumber(kind));
   } else {
-    tell(element, "invalid_code", expectedCode(kind, wrongCodes(kind, value)));
+    tell(element, "invalid_code", expectedCodes(kind, wrongCodes(kind, value)));
   }
   return true;
 }
@@ -257,6 +259,15 @@ function isDayLost(element: Element, tell: Tell): boolean {
   }
   if (!("fault" in read) || read.fault !== "invalid_date") return false;
   tell(element, read.fault, read.message);
+  return true;
+}
+
+/** Whether a price has an amount without a currency. Nothing is free in any currency. */
+function isOfNoCurrency(price: Element, tell: Tell): boolean {
+  if (price.name !== "Price" || child(price, "CurrencyCode")) return false;
+  const amount = childValue(price, "PriceAmount");
+  if (amount === undefined || /^[+0.,]+$/.test(amount)) return false;
+  tell(price, "required", "Price has no CurrencyCode", "CurrencyCode");
   return true;
 }
 

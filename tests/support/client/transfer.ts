@@ -50,8 +50,11 @@ export async function fillDemo(database: Queries): Promise<void> {
       from products where isbn13 is not null`,
     `insert into onix_aliases (organization_id, product_id, record_reference)
       select organization_id, id, r || product_code from products, unnest(array['a/', 'b/']) r`,
-    `insert into onix_senders (organization_id, product_id, sender_name, sent_at)
-      select organization_id, id, 'Press', '2026-11-24 12:00:00.000001+01' from products`,
+    `update onix_records set sender_name = 'Press'`,
+    `insert into onix_senders
+        (organization_id, product_id, sender_name, sent_at, record, digest, differences, identities)
+      select organization_id, id, 'Shop', '2026-11-24 12:00:00.000001+01', '<Product/>', 'y', '{"title": 1}', '{"0": "x"}'
+      from products`,
   );
 }
 

@@ -196,6 +196,7 @@ const VALUES: Record<string, Values> = {
   unpriced_item_type: code("02"),
   price_type: code("02"),
   price_amount: AMOUNT,
+  "prices.currency_code": given(code("GBP")),
   price_status: code("02"),
   price_qualifier: code("05"),
   minimum_order_quantity: COUNT,
@@ -285,7 +286,7 @@ function writtenFields(fields: described.Fields, owner = "product"): Fields {
         case "column":
           return field.body ? [[name, scalarOf(owner, name, field)]] : [];
         case "group":
-          return [[name, groupOf(name, field)]];
+          return [[name, groupOf(name, field, owner)]];
         case "rows":
           return field.path ? [] : [[name, rowsOf(name, field)]];
         case "values":
@@ -337,9 +338,12 @@ function valuesOf(owner: string, name: string): Values {
 function groupOf(
   name: string,
   { fields, unless }: described.Group,
+  owner: string,
 ): Group {
   return {
     fields: writtenFields(fields, name),
+    // A market is somewhere.
+    ...owner === "markets" && { isRequired: true },
     ...unless && { isRequired: true, ifNull: "required" },
   };
 }
