@@ -207,7 +207,8 @@ export const PARTIAL_DATE: Values = {
 };
 
 export const GTIN: Values = {
-  takes: same("10614141543219", "9780306406157", "614141999996", "96385074"),
+  // The weights of the second one cannot be exchanged.
+  takes: same("10614141543219", "4006381333931", "614141999996", "96385074"),
   refuses: [
     ...NOT_A_STRING,
     ...each(
