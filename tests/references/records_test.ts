@@ -7,22 +7,13 @@ import {
   withoutRequestId,
 } from "../support/client/expect.ts";
 import { testsOf } from "../support/app/harness.ts";
-import { idOfCode } from "../../schema/code_ids.ts";
 import { sampleOf } from "../support/app/sample.ts";
-import { createRecord, pathOfRecords } from "../support/data/records.ts";
-
-/** A value for each column except the name. */
-const VALUES: Record<string, unknown> = {
-  badge_colour: "#1d4eD8",
-  collection_type: "series",
-  names_before_key: "Ursula K.",
-  key_names: "Le Guin",
-  person_name_inverted: "Le Guin, Ursula K.",
-  is_organization: true,
-  isni: "0000000121032683",
-  orcid: "0000000218250097",
-  biographical_note: "x".repeat(100_000),
-};
+import {
+  createRecord,
+  pathOfRecords,
+  RECORD_VALUES,
+  writtenFields,
+} from "../support/data/records.ts";
 
 /** What columns without a value show, if not null. */
 const EMPTY: Record<string, unknown> = { is_organization: false };
@@ -34,13 +25,9 @@ for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
 
   const it = testsOf(path);
 
-  const others = Object.entries(RECORDS[table].fields)
-    .flatMap(([name, field]) =>
-      name !== "name" && field.kind === "column" && field.body ? name : []
-    );
-  const form = idOfCode("150", "BC");
+  const others = writtenFields(table).filter((name) => name !== "name");
   const values = Object.fromEntries(
-    others.map((column) => [column, VALUES[column] ?? form]),
+    others.map((column) => [column, RECORD_VALUES[column]]),
   );
 
   it("POST creates a record with every field", async ({ org }) => {
