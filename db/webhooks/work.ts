@@ -17,13 +17,15 @@ type Owner = typeof organization | Statement;
 /** Whether a message is not being sent. */
 export const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
 
-/** From when on the waiting messages of webhook `w` are due. After its pause, a resting webhook sends any. */
+/** Whether a message is due. After its pause, a resting webhook sends any message. */
+export const isDue = sql`(
+  d.status = 'waiting' and ${isFree}
+  and (d.next_attempt_at <= now() or w.failures >= ${REST_AFTER})
+)`;
+
+/** The time up to which the messages of webhook `w` are due: the same rule for an index. */
 const dueAt =
   sql`case when w.failures >= ${REST_AFTER} then 'infinity' else now() end`;
-
-/** Whether a message is due. */
-export const isDue =
-  sql`(d.status = 'waiting' and ${isFree} and d.next_attempt_at <= ${dueAt})`;
 
 /** Whether a message is about a product, and no attempt has ended. */
 export const isUntried = sql`(d.attempts = 0 and d.product_id is not null)`;

@@ -7,7 +7,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { send, SETTINGS } from "../support/app/harness.ts";
 import { startReplica } from "../support/servers/cluster.ts";
 import { startLoad } from "./load.ts";
-import { FACTOR, faultTest } from "./scene.ts";
+import { faultTest } from "./scene.ts";
 
 faultTest("A failover", async (scene, { step: it }) => {
   const { app, cluster, observer, proxy } = scene;
@@ -30,7 +30,7 @@ faultTest("A failover", async (scene, { step: it }) => {
   );
   const withReplica = app.variant({ replica });
   const load = await startLoad(app);
-  await pause(500 * FACTOR);
+  await pause(500);
 
   await it("to a standby before its promotion serves reads", async () => {
     proxy.target = standby.port;
@@ -54,7 +54,7 @@ faultTest("A failover", async (scene, { step: it }) => {
       200,
       async () => (await org.put(path, { title: "Persuasion" })).status,
     );
-    await pause(500 * FACTOR);
+    await pause(500);
     await load.stop();
 
     assert(before > 0 && load.acknowledged > before);

@@ -3,9 +3,9 @@ import { pause } from "../../db/connections/deadline.ts";
 import { sql, unprepared } from "../../db/connections/sql.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
+import { DEADLINE_MS, faultTest } from "./scene.ts";
 
-const STORM_MS = 3_000 * FACTOR;
+const STORM_MS = 3_000;
 
 /** The number of notes per flight, of which the first is not prepared. */
 const NOTES = 3;

@@ -6,9 +6,9 @@ import { ApiError } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
+import { DEADLINE_MS, faultTest } from "./scene.ts";
 
-const STORM_MS = 6_000 * FACTOR;
+const STORM_MS = 6_000;
 
 faultTest("Killed sessions", async (scene, { step: it }) => {
   const { app, observer } = scene;
@@ -19,18 +19,6 @@ faultTest("Killed sessions", async (scene, { step: it }) => {
     (await observer`select note from notes order by note`).map((row) =>
       row.note
     );
-
-  /** Kills the service's sessions, or this number of them. */
-  async function kill(most = 100): Promise<number> {
-    const { count } = await observer`
-      select pg_terminate_backend(pid)
-      from pg_stat_activity
-      where application_name = 'catalogue'
-      order by random()
-      limit ${most}
-    `;
-    return count;
-  }
 
   /** Kills the sessions that wait for a lock, and returns their number. */
   async function killWaiting(sql: postgres.TransactionSql): Promise<number> {
@@ -48,9 +36,9 @@ faultTest("Killed sessions", async (scene, { step: it }) => {
     const org = await app.organization();
     await Promise.all(Array.from({ length: 8 }, () => org.create()));
 
-    assert(await kill() > 0);
+    assert(await scene.killSessions(100) > 0);
     const written = await org.post("/api/products", { title: "Emma" });
-    await kill();
+    await scene.killSessions(100);
     const read = await org.get(`/api/products/${written.body.data?.id}`);
 
     assertEquals([written.status, read.status], [201, 200]);
@@ -185,7 +173,7 @@ faultTest("Killed sessions", async (scene, { step: it }) => {
     let killed = 0;
     for (const end = performance.now() + STORM_MS; performance.now() < end;) {
       await pause(100);
-      killed += await kill(1);
+      killed += await scene.killSessions(1);
     }
     await load.stop();
 

@@ -9,7 +9,7 @@ import { startLoad } from "./load.ts";
 import { hasPgBouncer } from "../support/servers/pgbouncer.ts";
 import { through } from "../support/servers/proxy.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
+import { DEADLINE_MS, faultTest } from "./scene.ts";
 import { script } from "../support/sql/script.ts";
 
 faultTest("PgBouncer in transaction mode", async (scene, { step: it }) => {
@@ -103,7 +103,7 @@ faultTest("PgBouncer in transaction mode", async (scene, { step: it }) => {
     await it(`neither loses nor mixes writes if ${what}`, async () => {
       const load = await startLoad(app);
 
-      for (let n = 0; n < 2 * FACTOR; n++) {
+      for (let n = 0; n < 2; n++) {
         await pause(500);
         await happen();
       }

@@ -3,7 +3,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { startLoad } from "./load.ts";
 import { restarts } from "./restarts.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { FACTOR, faultTest } from "./scene.ts";
+import { faultTest } from "./scene.ts";
 
 faultTest("A process of the service", async (scene, { step: it }) => {
   const { cluster, observer } = scene;
@@ -24,7 +24,7 @@ faultTest("A process of the service", async (scene, { step: it }) => {
   await it("loses no acknowledged write when killed", async () => {
     const load = await startLoad(app);
 
-    for (let round = 0; round < 3 * FACTOR; round++) {
+    for (let round = 0; round < 3; round++) {
       await pause(300 + Math.random() * 400);
       await service.kill();
       await service.start();
@@ -38,7 +38,7 @@ faultTest("A process of the service", async (scene, { step: it }) => {
 
   await it("frees the resources of clients that leave", async () => {
     const org = await app.organization();
-    const marks = Array.from({ length: 300 * FACTOR }, (_, n) => `left ${n}`);
+    const marks = Array.from({ length: 300 }, (_, n) => `left ${n}`);
 
     for (const title of marks) {
       const signal = AbortSignal.timeout(Math.random() * 20);

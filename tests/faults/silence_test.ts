@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startLoad } from "./load.ts";
 import { pause } from "../../db/connections/deadline.ts";
-import { DEADLINE_MS, FACTOR, faultTest } from "./scene.ts";
+import { DEADLINE_MS, faultTest } from "./scene.ts";
 
 const POOL_SIZE = 4;
 
@@ -29,7 +29,7 @@ faultTest("A network that fails", async (scene, { step: it }) => {
 
       const began = performance.now();
       begin();
-      await pause((DEADLINE_MS + 1_000) * FACTOR);
+      await pause(DEADLINE_MS + 1_000);
       const opened = proxy.opened.filter((at) => at > began).length;
       const seconds = (performance.now() - began) / 1000;
       proxy.behaviour = "forward";

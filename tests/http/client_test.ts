@@ -28,7 +28,7 @@ const PAGE = new URL("../../routes/docs/page.html", import.meta.url);
 
 /** A cursor of another database. */
 const FOREIGN = btoa(
-  "01980000-0000-4000-8000-000000000000 1 01980000-0000-4000-8000-000000000000 1 1767258000000",
+  `${uuidv7()} 1 ${uuidv7()} 1 1767258000000 ${uuidv7()} 1`,
 );
 
 /** Synchronizes a copy with the client of `CLIENT`, and prints the titles in the copy after each step. */

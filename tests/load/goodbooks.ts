@@ -1,38 +1,31 @@
 import { assertEquals } from "@std/assert";
 import { readConfig } from "../../schema/config.ts";
-import { type Book, bookOf } from "./book.ts";
-import { assertIs, Catalogue } from "./catalogue.ts";
-import { recordsOf } from "./csv.ts";
-import { type Mismatches, phase } from "./phase.ts";
-import { fillReferences } from "./references.ts";
+import { showProgress } from "../bench/progress.ts";
+import { call } from "../bench/requests.ts";
 import { prepare, start } from "../support/app/process.ts";
+import { type Book, bookOf } from "./book.ts";
+import { recordsOf } from "./csv.ts";
+import { bodyOf, fillReferences } from "./references.ts";
 
-/*
- * `deno task load books.csv`: real books, through the service as it runs.
- *
- * Reads `books.csv` of goodbooks-10k and the service's environment variables.
- * Creates an organization with the authors and series by SQL, like an operator,
- * and then starts the service with `deno task start`, because only one process can
- * open an embedded database. It creates every book by `POST /products`, and finds
- * it again on the pages of the list and by its ISBN. Exits with status 1 if a
- * response is not as expected. The organization remains in the database. Its key
- * is printed.
- */
-
-/** The maximum page size (specification, 8). */
+/** The size of a batch and of a page (specification, 8). */
 const PAGE = 100;
 
 /** The interval of books that are also searched with hyphens and by ISBN-10. */
 const SAMPLE = 20;
 
-/** The maximum number of mismatches printed. */
-const SHOWN = 20;
-
 const USAGE = `deno task load books.csv
 
 Creates an organization with 10,000 real books: those of books.csv in github.com/zygmuntz/goodbooks-10k. Starts the
-service on the configured database, creates each book by POST /products, finds it again in lists and by its ISBN, and
-prints what is not as expected, and the key of the organization, which remains.`;
+service on the configured database, creates the books by POST /products/batch, finds each again in lists and by its
+ISBN, stops at what is not as expected, and prints the key of the organization, which remains.`;
+
+/** The fields of a product that are compared. */
+interface Product {
+  id: string;
+  created_at: string;
+  collections?: { name: string }[];
+  [field: string]: unknown;
+}
 
 async function main([path]: string[]): Promise<number> {
   if (!path || path === "--help") {
@@ -44,96 +37,87 @@ async function main([path]: string[]): Promise<number> {
     return 1;
   }
   const books = recordsOf(await Deno.readTextFile(path)).map(bookOf);
-  describe(books);
-  const { database } = readConfig((name) => Deno.env.get(name));
-  const { place, key, filled: references } = await prepare(
-    "goodbooks-10k",
-    database,
-    (sql, organizationId) => fillReferences(sql, organizationId, books),
-  );
-  await using service = await start({ ...place, LOG_LEVEL: "error" });
-  const catalogue = new Catalogue(`${service.origin}/api`, key);
-
-  const mismatches: Mismatches = [];
-  const ids = new Map<string, Book>();
-  await phase("created", books, mismatches, async (book) => {
-    ids.set(await catalogue.create(book, references), book);
-  });
-  await walk(catalogue, ids, mismatches);
-  await search(catalogue, ids, mismatches);
-
-  for (const mismatch of mismatches.slice(0, SHOWN)) console.error(mismatch);
-  console.log(`${mismatches.length} mismatches`);
-  console.log(`The organization remains. Its key: ${key}`);
-  return mismatches.length === 0 ? 0 : 1;
-}
-
-function describe(books: Book[]): void {
-  const has = (field: "isbn13" | "publication_date") =>
-    books.filter(({ product }) => product[field]).length;
-  console.log(
-    `${books.length} books: ${has("isbn13")} with an ISBN, ${
-      has("publication_date")
-    } with a year, ${books.filter(({ series }) => series).length} in a series`,
-  );
   for (const { number, omissions } of books) {
     for (const omission of omissions) {
       console.log(`Book ${number}: ${omission}`);
     }
   }
-}
-
-/** Expects every book on exactly one page, newest first. */
-async function walk(
-  catalogue: Catalogue,
-  ids: Map<string, Book>,
-  mismatches: Mismatches,
-): Promise<void> {
-  const pages = Math.ceil(ids.size / PAGE);
-  const seen: string[][] = [];
-  await phase(
-    "pages",
-    Array.from({ length: pages }, (_, i) => i + 1),
-    mismatches,
-    async (page) => {
-      const { data, meta } = await catalogue.list({ page, limit: PAGE });
-      assertEquals<unknown>(meta, {
-        page,
-        limit: PAGE,
-        total: ids.size,
-        total_pages: pages,
-      });
-      for (const product of data) assertIs(product, ids.get(product.id)!);
-      const times = data.map(({ created_at }) => created_at);
-      assertEquals(times, times.toSorted().reverse(), `order of page ${page}`);
-      seen[page] = data.map(({ id }) => id);
-    },
+  const { database } = readConfig((name) => Deno.env.get(name));
+  // Authors and series by SQL, before the service starts: only one process opens an embedded database.
+  const { place, key, filled: references } = await prepare(
+    "goodbooks-10k",
+    database,
+    (sql, organizationId) => fillReferences(sql, organizationId, books),
   );
-  const all = seen.flat();
-  const missing = new Set(ids.keys()).difference(new Set(all)).size;
-  const twice = all.length - new Set(all).size;
-  if (missing || twice) {
-    mismatches.push(`${missing} books on no page, ${twice} on two`);
-  }
-}
+  console.log(`The key of the organization: ${key}`);
+  await using service = await start({ ...place, LOG_LEVEL: "error" });
+  const list = async (query: string) =>
+    await call(service.origin, key, "GET", `/products?${query}`);
 
-/** Expects a search for each ISBN to find only its book. */
-async function search(
-  catalogue: Catalogue,
-  ids: Map<string, Book>,
-  mismatches: Mismatches,
-): Promise<void> {
+  const ids = new Map<string, Book>();
+  for (let at = 0; at < books.length; at += PAGE) {
+    const some = books.slice(at, at + PAGE);
+    const operations = some.map((book) => (
+      { method: "create", body: bodyOf(book, references) }
+    ));
+    const path = "/products/batch";
+    const body = { operations };
+    const { data } = await call(service.origin, key, "POST", path, body);
+    for (const [i, { status, ...result }] of data.entries()) {
+      assertEquals(status, 201, JSON.stringify(result));
+      assertIs(result.data, some[i]!);
+      assertEquals(
+        result.data.contributors.map((one: { contributor_name: string }) =>
+          one.contributor_name
+        ),
+        some[i]!.authors,
+      );
+      ids.set(result.data.id, some[i]!);
+    }
+    showProgress("Created", ids.size, books.length);
+  }
+
+  // Every book stands on exactly one page, newest first.
+  const seen: Product[] = [];
+  const pages = Math.ceil(ids.size / PAGE);
+  for (let page = 1; page <= pages; page++) {
+    const { data, meta } = await list(`page=${page}&limit=${PAGE}`);
+    assertEquals(meta.total, ids.size);
+    seen.push(...data);
+    showProgress("Listed", page, pages);
+  }
+  assertEquals(new Set(seen.map(({ id }) => id)), new Set(ids.keys()));
+  for (const product of seen) assertIs(product, ids.get(product.id)!);
+  const times = seen.map(({ created_at }) => created_at);
+  assertEquals(times, times.toSorted().reverse());
+
+  // A search for an ISBN finds only its book.
   const terms = Array.from(ids).flatMap(([id, { product }], i) => {
     const { isbn13, isbn10 } = product;
     if (!isbn13 || !isbn10) return [];
     const forms = i % SAMPLE ? [isbn13] : [isbn13, hyphenated(isbn13), isbn10];
     return forms.map((term) => ({ id, term }));
   });
-  await phase("searches", terms, mismatches, async ({ id, term }) => {
-    const { data, meta } = await catalogue.list({ search: term });
-    assertEquals(meta.total, 1, term);
-    assertEquals(data.map((found) => found.id), [id], term);
-  });
+  for (const [i, { id, term }] of terms.entries()) {
+    const { data } = await list(`search=${term}`);
+    assertEquals(data.map((found: Product) => found.id), [id], term);
+    showProgress("Found", i + 1, terms.length);
+  }
+  return 0;
+}
+
+/** Expects the product to match the book. */
+function assertIs(product: Product, { number, product: sent, series }: Book) {
+  const nothing = { isbn13: null, isbn10: null, publication_date: null };
+  const expected: Record<string, unknown> = { ...nothing, ...sent };
+  for (const [field, value] of Object.entries(expected)) {
+    assertEquals(product[field], value, `${field} of book ${number}`);
+  }
+  assertEquals(
+    product.collections?.map(({ name }) => name) ?? [],
+    series ? [series] : [],
+    `series of book ${number}`,
+  );
 }
 
 /** The positions of hyphens depend on the publisher. A search accepts any. */

@@ -158,21 +158,25 @@ async function askInOnix(
     headers,
     body: message(record({ reference: "press.example.99", isbn: isbn13 })),
   });
-  for (
-    const records of [
-      [record(book)],
-      [record({ ...book, title: "Changed", form: "BB" })],
-      [record({ ...book, notification: "04", pages: 480 })],
-      [record({ ...book, reference: "press.example.alias" })],
-    ]
-  ) {
+  const messages = [
+    book,
+    { ...book, title: "Changed", form: "BB" },
+    { ...book, notification: "04", pages: 480 },
+    { ...book, reference: "press.example.alias" },
+  ].map((one) => message(record(one)));
+  // Another sender describes the same book, and the first one again.
+  messages.push(
+    messages[0]!.replace("<SenderName>", "<SenderName>Not "),
+    messages[1]!,
+  );
+  for (const text of messages) {
     const { body } = await send(handler, path, {
       method: "POST",
       headers,
-      body: message(...records),
+      body: text,
     });
     // Without Citus, the statements for it fail.
-    id = body.data?.outcomes[0].id ?? uuidv7();
+    id = body.data?.outcomes[0]?.id ?? uuidv7();
   }
   await send(handler, `${path}/${id}`, { headers });
   await send(handler, path, { headers });

@@ -1,9 +1,7 @@
 import { parseArgs } from "node:util";
-import { killEmbedded } from "./embedded.ts";
 import { type Figures, HEAD, rowOf } from "./figures.ts";
 import { besideHostile } from "./hostile.ts";
-import { killProcesses } from "./processes.ts";
-import { killSessions } from "./sessions.ts";
+import { killEmbedded, killProcesses, killSessions } from "./kills.ts";
 
 const USAGE =
   `deno task soak [sessions|processes|embedded|hostile …] [--share 1]
