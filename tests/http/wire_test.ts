@@ -12,7 +12,7 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   await using server = listen(app.handler);
   const org = await app.organization();
-  const { path } = await org.create({ title: "Emma" });
+  const { id, path } = await org.create({ title: "Emma" });
   const KEY = `x-api-key: ${org.key}\r\n`;
 
   /** Sends a request on a new connection, and returns the status of the response. */
@@ -123,7 +123,7 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
     assert((await ask("CONNECT a:80", "Host: a\r\n")).status < 500);
   });
 
-  await it("returns 404 for other spellings of a path", async () => {
+  await it("returns 404 for unknown paths and other spellings of a path", async () => {
     const paths = ["//api/products", "/api//products", "/api/products/", "/*"]
       .concat("/API/products", "/api/products;x", "/api/%70roducts")
       .concat("/api/products/%00", "/api/products/%ZZ", `${path}/x`)
@@ -132,11 +132,20 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
       .concat("/api/../api/products", "/api/./products", "/api/%2E/products")
       .concat("/x/..//api/products", "/api/products/..", "/api/products#x")
       .concat("http://a\\api/products", "http://a?/api/products")
-      .concat("http://a/x/../api/products", "/api/products%3Fpage=1");
+      .concat("http://a/x/../api/products", "/api/products%3Fpage=1")
+      .concat("/", "/api", "/api/", "/api/product", "/health", "/products")
+      .concat("/api/products/1", "/api/products/null", `${path}/`, `${path}x`)
+      .concat(`${path}/prices`, `${path}0`, path.replaceAll("-", ""))
+      .concat(path.replace(id, `{${id}}`), path.replace(id, `urn:uuid:${id}`))
+      .concat(path.replace(id, "9".repeat(9000)));
     for (const spelling of paths) {
-      const { status } = await ask(`GET ${spelling}`, `Host: a\r\n${KEY}`);
+      const { status, body } = await ask(
+        `GET ${spelling}`,
+        `Host: a\r\n${KEY}`,
+      );
 
       assertEquals(status, 404, spelling);
+      assertStringIncludes(body, '"code":"NOT_FOUND"');
     }
   });
 
