@@ -17,8 +17,9 @@ const MAX_WAIT_MS = 10_000;
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
-  /** The milliseconds since other requests ran. */
+  /** The milliseconds of work by which other requests are behind, and when the last one ended. */
   #worked = 0;
+  #ended = 0;
 
   /** Runs `work`, at once if nothing is parsed. Throws the errors of `Queue.enter`. */
   async run<T>(
@@ -30,7 +31,7 @@ export class ParseQueue {
     try {
       return work();
     } finally {
-      this.#worked += performance.now() - started;
+      this.#count(started);
       if (this.#worked < STRETCH_MS) permit[Symbol.dispose]();
       else this.#rest(permit, 1);
     }
@@ -50,10 +51,18 @@ export class ParseQueue {
       end = started + STRETCH_MS;
       // The timer runs as soon as the work waits for something, and others have run.
       setTimeout(() => {
-        this.#worked += performance.now() - started;
+        this.#count(started);
         this.#rest(permit, 0);
       });
     };
+  }
+
+  /** Counts the work since `started`, less the time that others had before it. */
+  #count(started: number): void {
+    const now = performance.now();
+    const before = Math.max(0, this.#worked - (started - this.#ended));
+    this.#worked = before + now - started;
+    this.#ended = now;
   }
 
   /** Lets other requests run before the next work: for this time, or longer after long work. */

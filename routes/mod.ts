@@ -222,9 +222,15 @@ function choose(
     .flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]);
   const allow = [...methods, "OPTIONS"].join(", ");
   if (method === "OPTIONS") return { allow };
-  throw new ApiError("METHOD_NOT_ALLOWED", `This path supports ${allow}`, {
-    headers: { allow },
-  });
+  // What clients mean by PATCH (RFC 5789), PUT does here.
+  const hint = method === "PATCH" && Object.hasOwn(operations, "PUT")
+    ? ". PUT changes only the fields that its body has"
+    : "";
+  throw new ApiError(
+    "METHOD_NOT_ALLOWED",
+    `This path supports ${allow}${hint}`,
+    { headers: { allow } },
+  );
 }
 
 /** Whether a browser opens the address of the service, without a path. */

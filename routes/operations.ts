@@ -113,7 +113,7 @@ export const OPERATIONS: readonly GuardedOperation[] = [
 
   // Webhooks. Their URLs hold secrets, so who may only read does not see them
   operation("GET /webhooks", "listWebhooks", { permission: "write", handler: webhooks.list,
-    response: "WebhooksResponse" }),
+    query: PageParameters, response: "WebhooksResponse", headers: ["Link"] }),
   operation("POST /webhooks", "createWebhook", { permission: "write", handler: webhooks.create,
     body: "CreateWebhook", status: 201, response: "IssuedWebhookResponse",
     headers: ["Location", "Ignored-Fields"], errors: ["CONFLICT", "CURSOR_EXPIRED"] }),

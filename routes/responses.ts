@@ -79,10 +79,12 @@ function linkHeader(
     ...page < last && { next: page + 1 },
     last,
   };
-  const query = new URLSearchParams(searchParams);
-  const link = Object.entries(pages).map(([relation, page]) => {
-    query.set("page", String(page));
-    return `<${pathname}?${query}>; rel="${relation}"`;
-  }).join(", ");
+  const others = new URLSearchParams(searchParams);
+  others.delete("page");
+  const query = others.size > 0 ? `${others}&page=` : "page=";
+  const link = Object.entries(pages)
+    .map(([relation, page]) =>
+      `<${pathname}?${query}${page}>; rel="${relation}"`
+    ).join(", ");
   return link.length <= MAX_LINK ? { link } : {};
 }

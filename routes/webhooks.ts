@@ -24,6 +24,7 @@ import { success } from "../middleware/respond.ts";
 import { logDisabled } from "../middleware/sender/disabled.ts";
 import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
+import type { PageQuery } from "../schema/record_query.ts";
 import type {
   Delivery,
   DeliveryQuery,
@@ -36,8 +37,11 @@ import { deletion, locationOf, ok, page } from "./responses.ts";
 /* The handlers of webhooks. */
 
 /** `GET /webhooks`. */
-export async function list({ database }: Admitted): Promise<HandlerResponse> {
-  return ok(JSON.stringify(await listWebhooks(database)));
+export async function list(
+  context: Admitted<PageQuery>,
+): Promise<HandlerResponse> {
+  const { database, query } = context;
+  return page(context, await listWebhooks(database, query));
 }
 
 /** `POST /webhooks`. */

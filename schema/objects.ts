@@ -4,9 +4,6 @@ import { MAX_ERRORS } from "./errors.ts";
 import type {} from "./numbers.ts";
 import { didYouMean, speller } from "./spelling.ts";
 
-/** The maximum number of unknown fields reported per object. */
-const MAX_UNKNOWN = 20;
-
 /** The maximum number of entries of an array, in a body and stored. */
 export const MAX_ENTRIES = 500;
 
@@ -41,7 +38,8 @@ export function closedObject<const E extends v.ObjectEntries>(
         const input = dataset.value;
         if (!isObject(input)) return;
         const unknown = Object.keys(input).filter((key) => !known.has(key));
-        for (const key of unknown.slice(0, MAX_UNKNOWN)) {
+        // One more, so that the message says that there are more.
+        for (const key of unknown.slice(0, MAX_ERRORS + 1)) {
           const meant = didYouMean(meantBy(key));
           addIssue({
             message: `unknown_field: Unknown field${meant}`,

@@ -164,28 +164,25 @@ export class Queue {
 
   /** Whether the amount is free and the caller may have it. An operation alone may have any amount. */
   #mayRun(caller: Caller, kind: Kind, amount: number): boolean {
-    return this.#supplies[kind].every(({ size, used }) => {
+    for (const { size, used } of this.#supplies[kind]) {
       const free = size - used.total;
       if (free < amount && used.total > 0) return false;
       const ofOrganization = used.ofOrganization(caller);
-      if (ofOrganization === 0) return true;
+      if (ofOrganization === 0) continue;
       const ofCaller = used.ofCaller(caller);
       const share = this.#part * (free + ofOrganization);
-      return ofCaller + amount <=
-        this.#part * (share - ofOrganization + ofCaller);
-    });
+      const ofOwn = this.#part * (share - ofOrganization + ofCaller);
+      if (ofCaller + amount > ofOwn) return false;
+    }
+    return true;
   }
 
   #permit(caller: Caller, kind: Kind, amount: number): Permit {
     this.#use(caller, kind, amount);
-    const shrink = (to: number) => {
-      if (to >= permit.amount) return;
-      this.#use(caller, kind, to - permit.amount);
-      permit.amount = to;
+    return new QueuePermit(amount, (less) => {
+      this.#use(caller, kind, -less);
       while (this.#waits.total > 0 && this.#admitNext());
-    };
-    const permit = { amount, shrink, [Symbol.dispose]: () => shrink(0) };
-    return permit;
+    });
   }
 
   #use(caller: Caller, kind: Kind, amount: number): void {
@@ -246,6 +243,27 @@ export class Queue {
         if (this.#mayRun(caller, kind, amount)) return operation;
       }
     }
+  }
+}
+
+class QueuePermit implements Permit {
+  amount: number;
+  readonly #giveBack: (amount: number) => void;
+
+  constructor(amount: number, giveBack: (amount: number) => void) {
+    this.amount = amount;
+    this.#giveBack = giveBack;
+  }
+
+  shrink(amount: number): void {
+    const less = this.amount - amount;
+    if (less <= 0) return;
+    this.amount = amount;
+    this.#giveBack(less);
+  }
+
+  [Symbol.dispose](): void {
+    this.shrink(0);
   }
 }
 

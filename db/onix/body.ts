@@ -10,9 +10,9 @@ import {
   COLLATERAL_TYPES,
   containerOf,
   MAPPING,
+  type Reading,
   type RecordValues,
 } from "../../schema/onix/mapping/mapping.ts";
-import type { Reading } from "../../schema/onix/mapping/outgoing.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { FIELDS } from "../../schema/product.ts";
 import type { LinkRow, Links, Warn } from "./links.ts";

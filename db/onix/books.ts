@@ -1,5 +1,4 @@
 import {
-  type Differences,
   type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
@@ -22,7 +21,7 @@ import {
 } from "../products/documents.ts";
 import { jsonArray } from "../json_array.ts";
 import { selectRecord } from "../products/json.ts";
-import type { Book } from "../../schema/onix/mapping/mapping.ts";
+import type { Book, Differences } from "../../schema/onix/mapping/mapping.ts";
 
 /*
  * What the record of a product is written from: the product, its contributors, and the

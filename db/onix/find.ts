@@ -173,22 +173,34 @@ export class Matches<F extends Found> {
   readonly #byId = new Map<string, F>();
   readonly #byIsbn: Map<string | null, F[]>;
 
-  constructor(found: readonly F[]) {
+  constructor(found: readonly F[], items: readonly Item[]) {
     for (const product of found) {
       this.#byId.set(product.id, product);
       for (const reference of referencesOf(product)) {
         this.#byReference.set(reference, product);
       }
     }
-    this.#byIsbn = Map.groupBy(found, isbnNumber);
+    // The ISBN that the product's own record takes from it may be that of another.
+    const gone = new Set(items.map(({ incoming }) => {
+      const product = this.#bound(incoming);
+      const number = isbnNumber(incoming);
+      return number && product && number !== isbnNumber(product) && product;
+    }));
+    const others = found.filter((product) => !gone.has(product));
+    this.#byIsbn = Map.groupBy(others, isbnNumber);
+  }
+
+  /** The product that has the reference of the record. */
+  #bound({ reference }: Item["incoming"]): F | undefined {
+    return this.#byReference.get(reference) ??
+      this.#byId.get(ownId(reference) ?? "");
   }
 
   /** The product of the record, if there is one, or `ambiguous`. */
   of({ incoming }: Item): F | "ambiguous" | undefined {
-    const { reference, notification } = incoming;
+    const { notification } = incoming;
     const number = isbnNumber(incoming);
-    const bound = this.#byReference.get(reference) ??
-      this.#byId.get(ownId(reference) ?? "");
+    const bound = this.#bound(incoming);
     if (bound || notification === "05" || number === null) return bound;
     const [product, another] = this.#byIsbn.get(number) ?? [];
     return another ? "ambiguous" : product;

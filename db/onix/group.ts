@@ -8,7 +8,6 @@ import {
   mergeEdits,
 } from "../../schema/onix/mapping/merge.ts";
 import {
-  type Reading,
   readStored as readRecord,
   type Received,
   writeRecord,
@@ -34,6 +33,7 @@ import {
 import { type Item, outcomeOf, storedForm } from "./items.ts";
 import { linkRecords } from "./links.ts";
 import {
+  createdAgain,
   fault,
   isOfRival,
   isStale,
@@ -47,13 +47,14 @@ import {
   STALE_MESSAGE,
 } from "./plan.ts";
 import {
+  findDeleted,
   noteReferences,
   noteSenders,
   readStored,
   type StoredRecord,
   storeRecords,
 } from "./records.ts";
-import type { Book } from "../../schema/onix/mapping/mapping.ts";
+import type { Book, Reading } from "../../schema/onix/mapping/mapping.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
 
@@ -83,7 +84,7 @@ export async function importGroup(
     const written = await queries().transaction(async (tx) => {
       const outcomes: Outcomes = new Map();
       for (let rest: readonly Item[] = changing; rest.length > 0;) {
-        const matches = new Matches(await lockFound(tx, rest));
+        const matches = new Matches(await lockFound(tx, rest), rest);
         const plan = planOf(rest, matches, outcomes, options);
         const { writes, quiet } = await writesOf(tx, plan, outcomes, options);
         const { done, faults } = await writeTogether(
@@ -142,7 +143,7 @@ async function findUnchanged(
   items: readonly Item[],
   options: GroupOptions,
 ): Promise<Outcomes> {
-  const matches = new Matches(await database.scan(findProducts(items)));
+  const matches = new Matches(await database.scan(findProducts(items)), items);
   const idOf = (item: Item) => {
     const found = matches.of(item);
     return typeof found === "object" ? found.id : null;
@@ -215,7 +216,14 @@ async function writesOf(
     await options.pace();
     created.push(compare(one, newBook(one), null, null, options));
   }
-  await add(created);
+  const deleted = await findDeleted(tx, created.map(({ one }) => one));
+  await add(created.map((compared) => {
+    const { one: { item: { incoming: { reference } } }, merged } = compared;
+    const deletedAt = deleted.get(reference);
+    const again = deletedAt ? [createdAgain(reference, deletedAt)] : [];
+    const messages = [...again, ...merged.messages];
+    return { ...compared, merged: { ...merged, messages } };
+  }));
   const existing = changes.filter(({ found }) => found);
   if (existing.length === 0) return { writes, quiet };
   const stored = await readStored(tx, existing);

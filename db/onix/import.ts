@@ -16,7 +16,7 @@ import type { Queries } from "../database.ts";
 import { isbnNumber } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
-import { fault, type PlanOptions } from "./plan.ts";
+import { fault, type PlanOptions, referenceOfAnother } from "./plan.ts";
 
 /** The maximum number of records in a group, which is written in one transaction. */
 const MAX_RECORDS = 100;
@@ -27,8 +27,8 @@ const MAX_GROUP_LENGTH = 1_000_000;
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_GROUP_AGE_MS = 1_000;
 
-/** The maximum number of ISBNs of a message that are remembered. */
-const MAX_ISBNS = 1_000_000;
+/** The maximum number of books of a message that are remembered. */
+const MAX_BOOKS = 1_000_000;
 
 /** Records with these types of notification are tests: they write nothing. */
 const TESTS = ["88", "89"];
@@ -68,8 +68,8 @@ export async function importMessage(
 ): Promise<Report> {
   const { pace, admit, progress } = options;
   const tally = new ReportTally(options.dryRun);
-  const isbns = new Isbns();
-  let group = new RecordGroup(isbns);
+  const books = new Books();
+  let group = new RecordGroup(books);
   let head: Head | undefined;
   let records = 0;
   let writing = Promise.resolve();
@@ -80,7 +80,7 @@ export async function importMessage(
     writing = write(group);
     // It is awaited before the next group is written.
     writing.catch(() => {});
-    group = new RecordGroup(isbns);
+    group = new RecordGroup(books);
   }
 
   async function write(group: RecordGroup): Promise<void> {
@@ -126,9 +126,11 @@ interface ImportedGroup extends Beside {
   outcome: Outcome;
 }
 
-/** The ISBNs of a message's records, with their references. */
-class Isbns {
+/** The books of a message: their ISBNs, references and forms. */
+class Books {
   readonly #references = new Map<string, string>();
+  /** The first ISBN and form of each reference. */
+  readonly #books = new Map<string, { isbn: string; form: unknown }>();
 
   /** Adds the ISBN of a record. Returns the other reference under which an earlier record has it. */
   add({ incoming }: Item): string | undefined {
@@ -137,9 +139,23 @@ class Isbns {
     const { reference } = incoming;
     const known = this.#references.get(isbn);
     if (known !== undefined) return known === reference ? undefined : known;
-    if (this.#references.size < MAX_ISBNS) {
+    if (this.#references.size < MAX_BOOKS) {
       this.#references.set(isbn, reference);
     }
+  }
+
+  /** Whether an earlier record with this reference has another ISBN and another form. */
+  isAnother({ incoming }: Item): boolean {
+    const isbn = isbnNumber(incoming);
+    const { reference, notification, values: { product_form: form } } =
+      incoming;
+    if (isbn === null || ["04", "05"].includes(notification)) return false;
+    const known = this.#books.get(reference);
+    if (known) return known.isbn !== isbn && known.form !== form;
+    if (this.#books.size < MAX_BOOKS) {
+      this.#books.set(reference, { isbn, form });
+    }
+    return false;
   }
 }
 
@@ -149,10 +165,10 @@ class RecordGroup {
   #length = 0;
   #started = 0;
   #outcomes = new Map<Item, Outcome>();
-  readonly #isbns: Isbns;
+  readonly #books: Books;
 
-  constructor(isbns: Isbns) {
-    this.#isbns = isbns;
+  constructor(books: Books) {
+    this.#books = books;
   }
 
   get isFull(): boolean {
@@ -176,8 +192,12 @@ class RecordGroup {
         ...rejected(reference, line, messages),
         moreMessages,
       });
+    } else if (this.#books.isAnother(item)) {
+      const { reference, line, messages, moreMessages } = item.incoming;
+      const all = [...messages, referenceOfAnother(item)];
+      this.#entries.push({ ...rejected(reference, line, all), moreMessages });
     } else {
-      item.rival = this.#isbns.add(item);
+      item.rival = this.#books.add(item);
       this.#entries.push(item);
       this.#length += item.text.length;
     }

@@ -419,13 +419,15 @@ function findRows(
     select ${names(...columns.map((column) => `r.${column}`))}
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
-      left(search_key(r.name), 200) collate "C" = any(array(
+      left(r.name_key, 200) = any(array(
         select left(search_key(x.name), 200)
         from jsonb_array_elements_text(${json(all)}) x (name)
       ))
       ${identified}
     )
     order by r.created_at, r.id
+    -- Who deletes one meanwhile waits; what is deleted already is created again.
+    for key share of r
   `);
 }
 
@@ -457,15 +459,17 @@ async function findFormats(
   forms: readonly ListCode[],
 ): Promise<Map<string, string>> {
   const find = unprepared(sql<{ id: string; product_form_id: string }>`
-    select distinct on (f.product_form_id) f.id, f.product_form_id
+    select f.id, f.product_form_id
     from formats f
     where f.organization_id = ${organization} and f.product_form_id = any(array(
       select x.id::uuid from jsonb_array_elements_text(${
     json(forms.map(({ id }) => id))
   }) x (id)
     ))
-    order by f.product_form_id, f.created_at, f.id
+    order by f.created_at desc, f.id desc
+    for key share of f
   `);
+  // Of several the oldest, which comes last.
   const asMap = (rows: { id: string; product_form_id: string }[]) =>
     new Map(rows.map((row) => [row.product_form_id, row.id]));
   if (forms.length === 0) return new Map();

@@ -7,6 +7,8 @@ import {
   type Matches,
   referencesOf,
 } from "./find.ts";
+import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
+import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { type Item, outcomeOf } from "./items.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
@@ -102,7 +104,7 @@ export function planOf(
     const isbn13 = isbnNumber(item.incoming);
     const found = matches.of(item);
     if (found === "ambiguous") {
-      settle(item, "rejected", null, ambiguous(isbn13));
+      settle(item, "rejected", null, ambiguous(item));
       continue;
     }
     if (isOfRival(item, found)) {
@@ -179,17 +181,49 @@ const NOT_FOUND = fault(
   "No product has the reference or the ISBN of this partial update",
 );
 
-const ISBN = "/ProductIdentifier/IDValue";
-
-function ambiguous(isbn: string | null): Message {
+function ambiguous({ incoming }: Item): Message {
   const message = "Several products have this ISBN";
-  return messageOf("error", "ambiguous", message, { path: ISBN, value: isbn });
+  return isbnFault(incoming, "ambiguous", message);
 }
 
 function isbnInUse({ rival, incoming }: Item): Message {
   const message = `The record "${rival}" of this message has the same ISBN`;
-  const at = { path: ISBN, value: isbnNumber(incoming) };
-  return messageOf("error", "isbn_in_use", message, at);
+  return isbnFault(incoming, "isbn_in_use", message);
+}
+
+/** A message that rejects a record because of its ISBN. */
+function isbnFault(
+  { record, reader }: Incoming,
+  code: string,
+  message: string,
+): Message {
+  const [found] = ["isbn13", "isbn10"].flatMap((name) =>
+    MAPPING[name]!.find!(record) ?? []
+  );
+  return {
+    severity: "error",
+    code,
+    ...reader.placeOf(found ?? record),
+    message,
+  };
+}
+
+/** The fault of a record whose reference an earlier one of the message has for another product. */
+export function referenceOfAnother({ incoming: { reference } }: Item): Message {
+  const message =
+    "An earlier record of this message has this reference, but another ISBN and another form: each product needs a reference of its own";
+  const at = { path: "/RecordReference", value: reference };
+  return messageOf("error", "reference_of_another", message, at);
+}
+
+/** The warning of a record that creates a product which was deleted. */
+export function createdAgain(value: string, deleted_at: string): Message {
+  const message =
+    `The product with this reference was deleted on ${deleted_at}: this record creates it again`;
+  return messageOf("warning", "created_again", message, {
+    path: "/RecordReference",
+    value,
+  });
 }
 
 /** The warning of a record that its ISBN has led to a product with another reference. */

@@ -1,8 +1,8 @@
 import type { Entry } from "../../schema/bodies.ts";
 import type { Ids } from "../../schema/onix/mapping/ids.ts";
-import type { Differences } from "../../schema/onix/mapping/outgoing.ts";
 import {
   isOneOf,
+  isOneOfTexts,
   json,
   organization,
   sql,
@@ -17,6 +17,7 @@ import {
 } from "./books.ts";
 import { ownId, ownReference, referencesOf } from "./find.ts";
 import type { Planned, PlanOptions } from "./plan.ts";
+import type { Differences } from "../../schema/onix/mapping/mapping.ts";
 
 /* The records that are stored beside products. */
 
@@ -50,6 +51,23 @@ export async function readStored(
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `);
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The days on which products with the references of these records were deleted, by reference. */
+export async function findDeleted(
+  tx: Transaction,
+  changes: readonly Planned[],
+): Promise<ReadonlyMap<string, string>> {
+  const references = changes.map(({ item }) => item.incoming.reference);
+  if (references.length === 0) return new Map();
+  const [rows] = await tx.send(sql<{ reference: string; day: string }>`
+    select x.record_reference as reference, to_char(x.deleted_at at time zone 'UTC', 'YYYY-MM-DD') as day
+    from product_deletions x
+    where x.organization_id = ${organization}
+      and x.record_reference ${isOneOfTexts(references)}
+    order by x.deleted_at
+  `);
+  return new Map(rows.map(({ reference, day }) => [reference, day]));
 }
 
 /** What is stored of a record beside its product. */

@@ -5,6 +5,7 @@ import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
   isOneOf,
+  joined,
   json,
   names,
   organization,
@@ -12,6 +13,7 @@ import {
   raw,
   sql,
   type Statement,
+  unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -180,7 +182,7 @@ export function writeProducts(
   const arrays = writeArrays(changes);
   return [
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
-    ...created.map(insertProduct),
+    ...insertProducts(created),
     ...countProducts(changes, deleted),
     ...endAnnouncements(updated),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
@@ -225,24 +227,34 @@ function newProductCode(): string {
 /** The times that an import restores. */
 const TIMES = ["created_at", "updated_at"];
 
-/** Inserts the row. Columns without a field in the body are null. */
-function insertProduct({ id, body, restored = {} }: Change): Statement {
-  const code = restored.product_code ?? newProductCode();
-  const values = COLUMNS.map((column) => {
-    const value = body[column] ?? null;
-    return Array.isArray(value) ? json(value) : value;
+/** Inserts the rows. Columns without a field in the body are null. */
+function insertProducts(changes: readonly Change[]): Statement[] {
+  const groups = Map.groupBy(
+    changes,
+    ({ restored = {} }) => TIMES.filter((name) => restored[name]).join(),
+  );
+  return Array.from(groups, ([times, changes]) => {
+    const rows = changes.map(({ id, body, restored = {} }) => {
+      const { product_code = newProductCode() } = restored;
+      const values = COLUMNS.map((column) => {
+        const value = body[column] ?? null;
+        return Array.isArray(value) ? json(value) : value;
+      });
+      const restoredTimes = times ? times.split(",") : [];
+      const all = [id, product_code, ...values]
+        .concat(restoredTimes.map((name) => restored[name]));
+      return sql`(${organization}, ${parameters(all)})`;
+    });
+    const inserted = sql`
+      insert into products
+        (organization_id, id, product_code, ${productColumns}${
+      raw(times && `, ${times}`)
+    })
+      values ${joined(rows)}
+    `;
+    // The values of many rows make many texts.
+    return rows.length === 1 ? inserted : unprepared(inserted);
   });
-  const times = TIMES.filter((name) => restored[name]);
-  const restoredTimes = times.map((name) => restored[name]);
-  return sql`
-    insert into products
-      (organization_id, id, product_code, ${productColumns}${
-    times.map((name) => raw(`, ${name}`))
-  })
-    values (${organization}, ${
-    parameters([id, code, ...values, ...restoredTimes])
-  })
-  `;
 }
 
 /**

@@ -59,6 +59,12 @@ export async function getCodeList(
   database: Queries,
   number: string,
 ): Promise<string> {
+  if (!Object.hasOwn(CODE_LISTS, number)) {
+    throw new ApiError(
+      "NOT_FOUND",
+      `There is no code list ${number}: GET /code-lists has them all`,
+    );
+  }
   const codes = sql`
     select c.code, c.label, c.deprecated
     from onix_codes c
@@ -68,6 +74,5 @@ export async function getCodeList(
   const [found] = await database.lookUp(
     sql<{ json: string }>`select ${jsonArray(codes)}::text as json`,
   );
-  if (Object.hasOwn(CODE_LISTS, number)) return found!.json;
-  throw new ApiError("NOT_FOUND", `No code list with number "${number}"`);
+  return found!.json;
 }

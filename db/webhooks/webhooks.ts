@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { cursorText } from "../../schema/changes_query.ts";
 import { conflict } from "../../schema/errors.ts";
+import type { PageQuery } from "../../schema/record_query.ts";
 import {
   MAX_WEBHOOKS,
   type NewWebhook,
@@ -9,6 +10,7 @@ import {
 } from "../../schema/webhooks.ts";
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import type { EntryPage } from "../entry_page.ts";
 import { uuidv7 } from "../uuid.ts";
 import { announceDisabled, dropCursors, sendAll } from "./deliveries.ts";
 import { cursorAt } from "./feed.ts";
@@ -51,12 +53,16 @@ function webhookById(id: string): Statement<FoundWebhook> {
   return sql`${webhooks} and w.id = ${id}`;
 }
 
-/** The webhooks of the organization, oldest first. */
-export async function listWebhooks(database: Queries): Promise<ShownWebhook[]> {
+/** A page of the webhooks of the organization, oldest first. There are few, so all are read. */
+export async function listWebhooks(
+  database: Queries,
+  { page, limit }: PageQuery,
+): Promise<EntryPage> {
   const rows = await database.scan(
     sql<FoundWebhook>`${webhooks} order by w.created_at, w.id`,
   );
-  return rows.map(shown);
+  const entries = rows.slice((page - 1) * limit, page * limit).map(shown);
+  return { entries: JSON.stringify(entries), total: rows.length };
 }
 
 /** Returns a webhook as responses have it. Throws `NOT_FOUND`. */

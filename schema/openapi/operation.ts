@@ -46,7 +46,7 @@ export type OperationKey = `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`;
 export const PATH_PARAMETERS: Record<keyof PathParameters, string> = {
   id: UUID_PATTERN,
   product_id: UUID_PATTERN,
-  number: "[1-9][0-9]{0,2}",
+  number: "[1-9][0-9]*",
   key_id: "[0-9a-z]{12}",
   delivery_id: "msg_[0-9a-f]{32}",
   records: segmentsOf("records"),

@@ -208,7 +208,7 @@ export const SCHEMAS = {
   RotateSecret,
   Webhook,
   WebhookResponse: success("The webhook.", Webhook),
-  WebhooksResponse: success("The webhooks, oldest first.", v.array(Webhook)),
+  WebhooksResponse: page(Webhook),
   IssuedWebhook,
   IssuedWebhookResponse: success("The webhook.", IssuedWebhook),
   Delivery,

@@ -201,9 +201,10 @@ Deno.test("GET /openapi.json", TIMED, async ({ step: it }) => {
   await it("contains the current output of deno task examples", async () => {
     const written = await Deno.readTextFile(EXAMPLES);
 
-    assert(
-      await makeExamples(app) === written,
-      "The examples are old: run deno task examples",
+    assertEquals(
+      await makeExamples(app),
+      written,
+      "the examples are old: run deno task examples",
     );
   });
 });

@@ -141,6 +141,14 @@ Deno.test("The protocol", async ({ step: it }) => {
       assertEquals(patch.status, 405);
       assertEquals(patch.headers.get("allow"), allow);
       assertEquals(patch.body.error.code, "METHOD_NOT_ALLOWED");
+      assertEquals(
+        patch.body.error.message,
+        `This path supports ${allow}${
+          allow.includes("PUT")
+            ? ". PUT changes only the fields that its body has"
+            : ""
+        }`,
+      );
     }
   });
 

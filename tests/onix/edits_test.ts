@@ -1,16 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { onixTestsOf } from "../support/client/onix.ts";
-import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
-
-/** A message that was sent at a time by a sender. */
-function sent(at: string, sender: string, ...records: string[]): string {
-  return message(...records)
-    .replace(/<SentDateTime>[^<]*/, `<SentDateTime>${at}`)
-    .replace(
-      /<SenderName>Harbour Press(?=<\/SenderName><\/Sender>)/,
-      `<SenderName>${sender}`,
-    );
-}
+import {
+  deletionOf,
+  isbnOf,
+  message,
+  record,
+  sent,
+} from "../support/data/onix.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -326,6 +322,152 @@ it3("and two references of one ISBN are no one product", async ({ onix }) => {
   );
   assertEquals(codes(report.outcomes[1]), ["isbn_in_use"]);
 });
+
+it3(
+  "and not by an ISBN that its own record corrects",
+  async ({ onix, product }) => {
+    for (const order of [["own", "other"], ["other", "own"]]) {
+      const [one, two] = [isbnOf(31), isbnOf(32)];
+      const { outcomes: [{ id }] } = await onix.report(
+        message(record({ reference: `own ${order[0]}`, isbn: one })),
+      );
+      const records: Record<string, string> = {
+        own: record({ reference: `own ${order[0]}`, isbn: two }),
+        other: record({ reference: `other ${order[0]}`, isbn: one }),
+      };
+
+      const report = await onix.report(
+        message(...order.map((name) => records[name]!)),
+      );
+
+      assertEquals([report.updated, report.created], [1, 1]);
+      const isbns = [];
+      for (const { id } of report.outcomes) {
+        isbns.push(
+          (await product(id)).isbn13,
+        );
+      }
+      assertEquals(isbns, order[0] === "own" ? [two, one] : [one, two]);
+      assertEquals((await product(id)).isbn13, two);
+      await onix.report(
+        message(deletionOf(`own ${order[0]}`), deletionOf(`other ${order[0]}`)),
+      );
+    }
+  },
+);
+
+it3("and three formats under one reference are told", async ({ onix }) => {
+  const format = (isbn: number, form: string) =>
+    record({ reference: "one", isbn: isbnOf(isbn), form });
+  const report = await onix.report(
+    message(format(1, "BC"), format(2, "BB"), format(3, "ED"), format(4, "BC")),
+  );
+
+  const told = ["error reference_of_another /Product/RecordReference one"];
+  assertEquals(
+    report.outcomes.map(({ outcome, messages }: Any) => [
+      outcome,
+      messages.map(({ severity, code, path, value }: Any) =>
+        `${severity} ${code} ${path} ${value}`
+      ),
+    ]),
+    [
+      ["unchanged", ["warning superseded /Product null"]],
+      ["rejected", told],
+      ["rejected", told],
+      // An ISBN of the same form is a corrected one.
+      ["created", []],
+    ],
+  );
+});
+
+it3(
+  "and is created again after it was deleted, which is told",
+  async ({ org, onix }) => {
+    const { outcomes: [{ id }] } = await onix.report(message(record()));
+    await org.delete(`/api/products/${id}`);
+
+    const { created, outcomes } = await onix.report(message(record()));
+
+    assertEquals([created, codes(outcomes[0])], [1, ["created_again"]]);
+    assertEquals((await onix.report(message(record()))).unchanged, 1);
+  },
+);
+
+it3(
+  "or is created beside the deletion of what it names",
+  async ({ org, onix, sql }) => {
+    const shared = {
+      isbn: null,
+      contributors: ["Ann Lee"],
+      collection: "Tales",
+    };
+    const { outcomes: [{ id }] } = await onix.report(message(record(shared)));
+    await org.delete(`/api/products/${id}`);
+    const tables = [
+      "publishers",
+      "imprints",
+      "contributors",
+      "collections",
+      "formats",
+    ];
+    for (const table of tables) {
+      let importing: Promise<Any> | undefined;
+      await sql.begin(async (tx) => {
+        await tx`delete from ${tx(table)} where organization_id = ${org.id}`;
+        importing = onix.report(
+          message(record({ ...shared, reference: table })),
+        );
+        // The import finds the row while its deletion is not committed.
+        await tx`select pg_sleep(.3)`;
+      });
+
+      const { created, outcomes } = await importing!;
+      assertEquals([created, table], [1, table], JSON.stringify(outcomes));
+      await org.delete(`/api/products/${outcomes[0].id}`);
+    }
+  },
+);
+
+it3(
+  "or is told the very identifier that leads to several",
+  async ({ org, onix }) => {
+    const identifiers = (type: string, value: string) =>
+      [["06", "10.1/1"], [type, value]].map(([type, value]) =>
+        `<ProductIdentifier><ProductIDType>${type}</ProductIDType><IDValue>${value}</IDValue></ProductIdentifier>`
+      ).join("");
+    for (
+      const [type, value, isbn13] of [
+        ["15", "9780306406157", "9780306406157"],
+        ["02", "0306406152", "9780306406157"],
+      ] as const
+    ) {
+      const text = (reference: string) =>
+        record({ reference }).replace(
+          /<ProductIdentifier>[^]*?<\/ProductIdentifier>/,
+          identifiers(type, value),
+        );
+      const place = {
+        path: "/Product/ProductIdentifier[2]/IDValue",
+        value,
+      };
+      const rivals = await onix.report(
+        message(text("one"), text("two")),
+        "?dry_run=true",
+      );
+      const ids = [await org.create({ isbn13 }), await org.create({ isbn13 })];
+      const several = await onix.report(message(text("one")), "?dry_run=true");
+      for (const { id } of ids) await org.delete(`/api/products/${id}`);
+
+      assertEquals(
+        [rivals.outcomes[1], several.outcomes[0]].map((
+          { messages: [{ code, path, value }] }: Any,
+        ) => ({ code, path, value })),
+        [{ code: "isbn_in_use", ...place }, { code: "ambiguous", ...place }],
+      );
+    }
+  },
+);
 
 it3("and that has the ISBNs of the record alone", async ({ onix, product }) => {
   const isbnsAfter = async (text: string) => {

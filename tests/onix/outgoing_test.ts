@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import {
   type Release,
@@ -252,6 +252,153 @@ Deno.test("A changed value changes its element alone", async (t) => {
       ]);
     },
   );
+});
+
+Deno.test("What says a changed value again is not sent with the old words", async (t) => {
+  const title = (detail: string, more = "") =>
+    `<TitleDetail><TitleType>01</TitleType><TitleElement>${detail}</TitleElement>${more}</TitleDetail>`;
+  const own = "<TitleElementLevel>01</TitleElementLevel>";
+  const statement = "<TitleStatement>Old words</TitleStatement>";
+  const named = title(
+    `${own}<TitleText collationkey="old">The Long Winter</TitleText><Subtitle collationkey="old">A Diary</Subtitle>`,
+    statement,
+  );
+  const people =
+    `<Contributor><SequenceNumber>1</SequenceNumber><ContributorRole>A01</ContributorRole><PersonName collationkey="old">Ines Brandt</PersonName></Contributor><ContributorStatement>Old words</ContributorStatement>`;
+  const series =
+    `<Collection><CollectionType>10</CollectionType><CollectionSequence><CollectionSequenceType>02</CollectionSequenceType><CollectionSequenceNumber>3</CollectionSequenceNumber></CollectionSequence>${
+      title(
+        `<TitleElementLevel>02</TitleElementLevel><PartNumber>3</PartNumber><TitleText collationkey="old">Winter Tales</TitleText>`,
+        statement,
+      )
+    }</Collection>`;
+  const numbered =
+    `<TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>02</TitleElementLevel><TitleText>The Chronicle</TitleText></TitleElement><TitleElement>${own}<PartNumber>9</PartNumber></TitleElement></TitleDetail>`;
+  const publishing = (rest: string) =>
+    least("1", { rest: `<PublishingDetail>${rest}</PublishingDetail>` });
+  const rename = (product: Any, book: Any, name: string) => {
+    const [row] = product.contributors;
+    row.contributor_name = book.contributors[row.contributor_id].name = name;
+  };
+  const cases: Record<
+    string,
+    [record: string, change: (product: Any, book: Book) => void, left?: RegExp]
+  > = {
+    "a title": [
+      least("1", { title: "", detail: named }),
+      (product) => Object.assign(product, { title: "New", subtitle: "Newer" }),
+      /TitleText = New/,
+    ],
+    "a subtitle alone": [
+      least("1", {
+        title: "",
+        detail: named.replace(' collationkey="old"', ""),
+      }),
+      (product) => product.subtitle = "Newer",
+      /TitleText = The Long Winter/,
+    ],
+    "the title of a part by its number": [
+      least("1", { title: "", detail: numbered }),
+      (product) => product.title = "The Chronicle 5",
+      /TitleText = The Chronicle 5/,
+    ],
+    "the number in a collection": [
+      least("1", { detail: series.replace(' collationkey="old"', "") }),
+      (product) => product.product_collections[0].part_number = "4",
+      /CollectionSequenceNumber = 4.*PartNumber = 4/,
+    ],
+    "the title of a collection": [
+      least("1", { detail: series }),
+      (product) => {
+        product.collections[0].name = "Summer Tales";
+        product.product_collections[0].part_number = null;
+      },
+      /TitleText = Summer Tales/,
+    ],
+    "a contributor's name": [
+      least("1", { detail: people }),
+      (product, book) => rename(product, book, "Ines Adler"),
+      /PersonName = Ines Adler/,
+    ],
+    "the contributors": [
+      least("1", { detail: people }),
+      (product) => product.contributors = [],
+    ],
+    "no contributors": [
+      least("1", { detail: "<NoContributor/>" }),
+      (product) => {
+        product.contributors = [{
+          contributor_id: "A",
+          contributor_name: "A",
+          contributor_role_code: "A01",
+        }];
+      },
+      /PersonName = A/,
+    ],
+    "the publishing status": [
+      publishing(
+        "<PublishingStatus>02</PublishingStatus><PublishingStatusNote>Old words</PublishingStatusNote>",
+      ),
+      (product) => product.publishing_status_code = "04",
+      /PublishingStatus = 04/,
+    ],
+    "an extent in roman numerals": [
+      least("1", {
+        detail:
+          "<Extent><ExtentType>03</ExtentType><ExtentValue>3</ExtentValue><ExtentValueRoman>iii</ExtentValueRoman><ExtentUnit>03</ExtentUnit></Extent>",
+      }),
+      (product) => product.extents[0].extent_value = 4,
+      /ExtentValue = 4/,
+    ],
+  };
+  for (const [name, [record, change, left]] of Object.entries(cases)) {
+    await t.step(name, async () => {
+      const { book, received } = await importedFrom(record);
+      const before = await assertValid([
+        writeRecord(book, received, "3.1").record,
+      ]);
+      change(book.product, book);
+      const { record: after } = writeRecord(book, received, "3.1");
+      const text = await assertValid([after]);
+      const old = /Old words|collationkey|NoContributor|<PartNumber>9|iii/;
+      assertMatch(before, old);
+      assertEquals(old.exec(text), null, text);
+      if (left) assertMatch(leavesOf(after).join(" "), left);
+    });
+  }
+});
+
+Deno.test("A changed cover and availability change what had the old ones", async () => {
+  const { gone, added } = await changed(BOOK, (product: Any) => {
+    product.cover_image_url = "https://covers.example/2.jpg";
+    product.product_availability_code = "40";
+  });
+  const link =
+    "/Product/CollateralDetail/SupportingResource/ResourceVersion/ResourceLink";
+  const path = "/Product/ProductSupply/SupplyDetail/ProductAvailability";
+  assertEquals(gone, [
+    `${link} = https://covers.example/1.jpg`,
+    `${path} = 21`,
+  ]);
+  assertEquals(added, [
+    `${link} = https://covers.example/2.jpg`,
+    `${path} = 40`,
+  ]);
+
+  // What was changed itself stays.
+  const own = await changed(BOOK, (product: Any) => {
+    product.cover_image_url = "https://covers.example/2.jpg";
+    const [resource] = product.supporting_resources;
+    resource.resource_versions[0].resource_links[0] =
+      "https://covers.example/3.jpg";
+    product.product_availability_code = "40";
+    product.product_territories[0].supply_details[0].product_availability =
+      "31";
+  });
+  assertEquals(own.added, [
+    `${link} = https://covers.example/3.jpg`,
+    `${path} = 31`,
+  ]);
 });
 
 Deno.test("A product without a record becomes one", async (t) => {

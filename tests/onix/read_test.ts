@@ -281,6 +281,20 @@ Deno.test("An ONIX message", async (t) => {
     },
   );
 
+  await t.step("has at most 1,000 records that say nothing", async () => {
+    const empty = "<Product/>".repeat(400) +
+      "<Product>x</Product>".repeat(300) +
+      `<Product><A a="1"/></Product>`.repeat(299);
+    const most = HEAD + empty + record("1") + record("2", record("inner"));
+    assertEquals(
+      shown(await read([`${most}<Product/>${END}`])).slice(1000, 1002),
+      ["1", "2: nested_record"],
+    );
+    const nested = "<Product><Product/></Product>";
+    const error = await refusal(`${most}${nested}<Product/>${END}`);
+    assertEquals(error.code, "too_many_empty");
+  });
+
   await t.step("may have long white space and comments", async () => {
     const start = `${HEAD}${record("1")}`;
     const end = `${record("2")}${END}`;

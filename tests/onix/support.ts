@@ -6,6 +6,7 @@ import {
   containerOf,
   MAPPED,
   MAPPING,
+  repeatedIn,
 } from "../../schema/onix/mapping/mapping.ts";
 import { differencesOf, mergeEdits } from "../../schema/onix/mapping/merge.ts";
 import { ARRAYS, FIELDS } from "../../schema/product.ts";
@@ -136,7 +137,7 @@ export function imported(product: Element, header: Element): Imported {
 export function bookOf({ values, reference }: Incoming): Book {
   const contributors: Record<string, Record<string, unknown>> = {};
   const once = (name: string): Any[] => {
-    const repeated = reading.repeatedIn(name, values[name]);
+    const repeated = repeatedIn(name, values[name]);
     return (values[name] ?? []).filter((row: Any) => !repeated.has(row));
   };
   const rows = once("contributors").map(({ role, ...contributor }) => {

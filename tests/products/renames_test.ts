@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
 import { spreadRenames } from "../../db/products/renames.ts";
+import { idOfCode } from "../../schema/code_ids.ts";
 import type { Fields } from "../../schema/fields.ts";
 import { ROWS, SCALARS } from "../../schema/product.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
@@ -164,7 +165,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     await rename("Renamed");
     assertEquals(await copy.catchUp(), []);
     // A process that is killed has done a part.
-    await sql`select spread_rename(40)`;
+    await sql`select from spread_renames(null, 40)`;
     const first = await copy.catchUp();
     // Renamed again meanwhile, it begins again.
     await rename("Again");
@@ -179,6 +180,67 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     const waiting =
       await sql`select from renames where organization_id = ${org.id}`;
     assertEquals(waiting.length, 0);
+  });
+});
+
+Deno.test("Renames of many records", async ({ step: it }) => {
+  await using app = await openOwnApp();
+  const { sql } = app;
+  const waiting = async (id: string) =>
+    (await sql`select from renames where organization_id = ${id}`).length;
+
+  await it("wait only where products show them", async () => {
+    const org = await app.organization();
+    const { id } = await org.create({
+      contributors: [{
+        contributor_id: org.contributor,
+        contributor_role_id: idOfCode("17", "A01"),
+      }],
+    });
+    await sql`
+      insert into contributors (organization_id, name)
+      select ${org.id}, 'Nobody ' || i from generate_series(1, 50) i
+    `;
+    const copy = new Copy(org, app);
+    await copy.catchUp();
+    // Others of the server may run beside: then the records wait for what these refer to.
+    await spreadRenames(app.database);
+
+    await sql`update contributors set key_names = 'Changed' where organization_id = ${org.id}`;
+    const [{ whole }] = await sql<[{ whole: number }]>`
+      select count(*)::int as whole from renames
+      where organization_id = ${org.id} and since = 0
+    `;
+    await spreadRenames(app.database);
+
+    assertEquals(whole, 1);
+    assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
+    assertEquals(await waiting(org.id), 0);
+  });
+
+  await it("do not hold back those of another organization", async () => {
+    await spreadRenames(app.database);
+    const orgs = [await app.organization(), await app.organization()];
+    const counts = [1_200, 1];
+    for (const [i, { id }] of orgs.entries()) {
+      await sql`
+        insert into renames (organization_id, record_table, record_id, since, before)
+        select ${id}, 'contributors', gen_random_uuid(), 0, 9223372036854775807
+        from generate_series(1, ${counts[i]!})
+      `;
+    }
+    const left = () => Promise.all(orgs.map(({ id }) => waiting(id)));
+    let after: string | undefined;
+    for (let i = 0; i < orgs.length; i++) {
+      const [chunk] = await sql<[{ organization: string }]>`
+        select organization from spread_renames(${after ?? null}, 2500)
+      `;
+      after = chunk.organization;
+    }
+
+    assertEquals(await left(), [700, 0]);
+    await spreadRenames(app.database);
+    assertEquals(await left(), [0, 0]);
   });
 });
 

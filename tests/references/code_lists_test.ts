@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { CODE_LISTS, codesIn, type OnixList } from "../../schema/onix_codes.ts";
 import { pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
@@ -81,10 +81,17 @@ it("GET /code-lists lists the ONIX lists, and /code-lists/{number} their codes",
     currencies.map(({ code }: { code: string }) => code),
     codesIn(96).toSorted(),
   );
-  for (
-    const number of ["0", "096", "35", "999", "9999", "x", "-1", "9 6"]
-  ) {
-    const { status } = await org.get(`/api/code-lists/${number}`);
+  for (const number of ["0", "096", "x", "-1", "9 6"]) {
+    const { status, body } = await org.get(`/api/code-lists/${number}`);
     assertEquals(status, 404, number);
+    assertStringIncludes(body.error.message, "Unknown path");
+  }
+  for (const number of ["35", "999", "9999", "9".repeat(100)]) {
+    const { status, body } = await org.get(`/api/code-lists/${number}`);
+    assertEquals(status, 404, number);
+    assertEquals(
+      body.error.message,
+      `There is no code list ${number}: GET /code-lists has them all`,
+    );
   }
 });

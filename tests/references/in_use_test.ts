@@ -1,11 +1,15 @@
 import { assertEquals } from "@std/assert";
-import { OWN_TABLES } from "../../schema/records.ts";
 import { testsOf } from "../support/app/harness.ts";
-import { bodyUsing, createRecord, createUse } from "../support/data/records.ts";
+import {
+  bodyUsing,
+  createRecord,
+  createUse,
+  USED_TABLES,
+} from "../support/data/records.ts";
 
 const it = testsOf("A record that products refer to");
 
-for (const table of OWN_TABLES) {
+for (const table of USED_TABLES) {
   it(`DELETE returns 409 with the number of products: ${table}`, async ({ org, app }) => {
     const record = await createRecord(org, table);
     const uses = [

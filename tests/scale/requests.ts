@@ -19,7 +19,13 @@ import { eventually } from "../support/app/eventually.ts";
 import { type App, type Organization, send } from "../support/app/harness.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { askForRecords } from "./record_requests.ts";
-import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";
+import {
+  deletionOf,
+  isbnOf,
+  message,
+  record,
+  sent,
+} from "../support/data/onix.ts";
 import { recorded, textsInto } from "../support/app/recording.ts";
 import { askForWebhooks } from "./webhook_requests.ts";
 
@@ -177,6 +183,12 @@ async function askInOnix(
     });
     // Without Citus, the statements for it fail.
     id = body.data?.outcomes[0]?.id ?? uuidv7();
+  }
+  // Two senders in turn.
+  for (const [i, sender] of ["Shop", "Press", "Shop"].entries()) {
+    const one = record({ ...book, title: `Title ${i}` });
+    const body = sent("20261101", sender, one);
+    await send(handler, path, { method: "POST", headers, body });
   }
   await send(handler, `${path}/${id}`, { headers });
   await send(handler, path, { headers });

@@ -127,7 +127,9 @@ webhookTest("/webhooks", async (scene, { step: it }) => {
     assertEquals(list.status, 403);
     const { body } = await other.delete(`/api/webhooks/${id}`);
     assertEquals(body.data, { id, deleted: false });
-    assertEquals((await other.get("/api/webhooks")).body.data, []);
+    const { body: { data, meta } } = await other.get("/api/webhooks?limit=5");
+    assertEquals(data, []);
+    assertEquals(meta, { page: 1, limit: 5, total: 0, total_pages: 0 });
   });
 
   await it("refuses the eleventh, of several at once too", async () => {

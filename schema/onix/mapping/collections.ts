@@ -5,13 +5,13 @@ import {
   childrenOf,
   childValue,
   type Element,
-  replaceChildren,
   setChild,
+  valueOf,
 } from "../xml/element.ts";
-import { compositesOf } from "./fields.ts";
 import {
   addTitle,
   claimTitle,
+  removeStatements,
   titleElements,
   titleIn,
   titleOf,
@@ -19,6 +19,7 @@ import {
   writeTitle,
 } from "./titles.ts";
 import { type Codec, scalar, textOf } from "./record_reader.ts";
+import { compositesOf } from "./entries.ts";
 
 /*
  * Collections by their titles, with the number of the product in them.
@@ -60,6 +61,7 @@ export const collections: Codec = compositesOf("Collection", {
     if (scalar(now.part_number) !== scalar(before.part_number)) {
       writeNumber(each, textOf(now.part_number));
     }
+    for (const own of titleElements(each, LEVEL)) removeStatements(each, own);
   },
   project: ({ name, part_number }) => ({
     name,
@@ -84,41 +86,44 @@ export function elementOfName(each: Element): Element | undefined {
   return own && titleIn(own);
 }
 
-/** The number of the product: in the title, or else in the order of the titles (List 197, 02). */
+/** The number of the product: in the title, or else in the order of the titles. */
 function numberIn(
   each: Element,
 ): { found: Element; value: string } | undefined {
-  const [own] = titleElements(each, LEVEL);
-  const inTitle = [own, ...titleElements(each, LEVEL)].find((one) =>
-    one && childValue(one, "PartNumber")
+  const found = numbersIn(each)[0];
+  const value = valueOf(found);
+  return found && value ? { found, value } : undefined;
+}
+
+/** The elements that have the number: in a title, and in the order of the titles (List 197, 02). */
+function numbersIn(each: Element): Element[] {
+  const hasValue = (found: Element | undefined) =>
+    valueOf(found) === undefined ? [] : [found!];
+  const inTitles = titleElements(each, LEVEL).flatMap((one) =>
+    hasValue(child(one, "PartNumber"))
   );
-  if (inTitle) {
-    const found = child(inTitle, "PartNumber")!;
-    return { found, value: childValue(inTitle, "PartNumber")! };
-  }
-  const sequences = childrenOf(each, "CollectionSequence");
-  const sequence = sequences.find((one) =>
+  const inOrders = childrenOf(each, "CollectionSequence").flatMap((one) =>
     childValue(one, "CollectionSequenceType") === "02"
+      ? hasValue(child(one, "CollectionSequenceNumber"))
+      : []
   );
-  const value = sequence && childValue(sequence, "CollectionSequenceNumber");
-  if (!value) return;
-  return { found: child(sequence, "CollectionSequenceNumber")!, value };
+  return [...inTitles.slice(0, 1), ...inOrders];
 }
 
 function writeNumber(each: Element, number: string | undefined): void {
-  const known = numberIn(each);
-  if (known && number !== undefined) {
-    known.found.text = number;
-    return;
-  }
-  const [own] = titleElements(each, LEVEL);
+  const known = numbersIn(each);
   if (number === undefined) {
     for (const one of titleElements(each, LEVEL)) {
       setChild(one, "PartNumber", undefined);
     }
-    const sequences = childrenOf(each, "CollectionSequence").filter((one) =>
-      childValue(one, "CollectionSequenceType") === "02"
+    each.children = each.children.filter((one) =>
+      one.name !== "CollectionSequence" ||
+      childValue(one, "CollectionSequenceType") !== "02"
     );
-    replaceChildren(each, sequences, []);
-  } else setChild(own ?? addTitle(each, "01", LEVEL), "PartNumber", number);
+  } else if (known.length > 0) {
+    for (const found of known) found.text = number;
+  } else {
+    const [own] = titleElements(each, LEVEL);
+    setChild(own ?? addTitle(each, "01", LEVEL), "PartNumber", number);
+  }
 }

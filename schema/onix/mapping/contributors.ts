@@ -14,6 +14,7 @@ import {
   type Element,
   element,
   normalized,
+  removeChildren,
   replaceChildren,
   setChild,
   valueOf,
@@ -236,6 +237,9 @@ function writeRows(
     } else if (last && isSamePerson(last.rows[0]!, row)) last.rows.push(row);
     else wanted.push({ each: element("Contributor", []), rows: [row] });
   }
+  // They say all contributors in one text, and that there are none.
+  removeChildren(descriptive, "ContributorStatement");
+  if (wanted.length > 0) removeChildren(descriptive, "NoContributor");
   for (const { each, rows, was } of wanted) {
     writeRoles(each, rows.map(({ role }) => role));
     writePerson(each, rows[0]!, was, reader);

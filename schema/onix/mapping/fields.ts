@@ -7,13 +7,7 @@ import {
   type Rows,
   type Values,
 } from "../../fields.ts";
-import {
-  isEqual,
-  isObject,
-  MAX_ENTRIES,
-  objectsIn,
-  remembered,
-} from "../../objects.ts";
+import { isEqual, isObject, MAX_ENTRIES, remembered } from "../../objects.ts";
 import {
   child,
   childrenOf,
@@ -27,7 +21,7 @@ import { dataElement } from "../rules/facts.ts";
 import { codecAt, readLeaf } from "./path.ts";
 import type { Codec, RecordReader } from "./record_reader.ts";
 import { CODECS } from "./codecs.ts";
-import { type Keys, pairEntries, traitsOf } from "./pairs.ts";
+import { compositesOf, type EntryCodec } from "./entries.ts";
 
 /*
  * The fields of an object in its composite. In: their descriptions, each with a path, or the
@@ -197,80 +191,6 @@ export function codecOfEntry(
     project: (entry) => projectFields(fields, name, entry) ?? {},
     ...keysOf(array),
     keepsRest,
-  };
-}
-
-/** An object that stands in a composite of its own. */
-export interface EntryCodec extends Keys {
-  read(
-    found: Element,
-    reader: RecordReader,
-  ): Record<string, unknown> | undefined;
-  write(
-    found: Element,
-    now: Record<string, unknown>,
-    before: Record<string, unknown>,
-    reader: RecordReader,
-  ): void;
-  project(entry: Record<string, unknown>): Record<string, unknown>;
-  /** Whether an entry keeps its other fields if one of them cannot be read. */
-  keepsRest?: boolean | undefined;
-  /** Whether another field holds what is in a composite. */
-  isElsewhere?: (found: Element) => boolean;
-}
-
-/** The array of the objects that stand in the composites with this name. */
-export function compositesOf(name: string, codec: EntryCodec): Codec {
-  return {
-    find: (composite, index = 0) => childrenOf(composite, name)[index],
-    read(composite, reader) {
-      // One more than the API accepts is enough to know that there are too many.
-      const all = childrenOf(composite, name).filter((found) =>
-        !codec.isElsewhere?.(found)
-      );
-      return all.slice(0, MAX_ENTRIES + 1).flatMap((found) => {
-        const { result: entry, isWhole } = reader.attempt(() =>
-          codec.read(found, reader)
-        );
-        if (entry && (isWhole || codec.keepsRest)) {
-          return reader.tie(found, entry);
-        }
-        reader.release(found);
-        return [];
-      });
-    },
-    write(composite, now, before, reader) {
-      const was = objectsIn(before);
-      const is = objectsIn(now);
-      const elements = was.map((entry) => reader.elementOf(entry)!);
-      const ids = new Map(was.map((entry) => [entry.id, entry]));
-      ids.delete(undefined);
-      const known = new Map(is.flatMap((entry) => {
-        const old = ids.get(entry.id);
-        ids.delete(entry.id);
-        return old ? [[entry, old] as const] : [];
-      }));
-      const taken = new Set(known.values());
-      const pairs = pairEntries(
-        was.filter((entry) => !taken.has(entry)),
-        is.filter((entry) => !known.has(entry)),
-        (entry) => traitsOf(codec.project(entry), codec),
-        "key",
-      );
-      const wanted = is.map((entry) => {
-        const old = known.get(entry) ?? pairs.get(entry) ?? {};
-        const found = reader.elementOf(old) ?? element(name, []);
-        if (!isEqual(codec.project(entry), codec.project(old))) {
-          codec.write(found, entry, old, reader);
-        }
-        return found;
-      });
-      replaceChildren(composite, elements, wanted);
-    },
-    project: (value) => {
-      const all = objectsIn(value).map((entry) => codec.project(entry));
-      return all.length > 0 ? all : undefined;
-    },
   };
 }
 

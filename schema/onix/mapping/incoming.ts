@@ -1,4 +1,3 @@
-import type { Entry } from "../../bodies.ts";
 import { codePoints } from "../../values.ts";
 import {
   compositeSince21,
@@ -13,7 +12,6 @@ import {
   element,
   valueOf,
 } from "../xml/element.ts";
-import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
 import { type Sent, sentOf } from "../xml/sent.ts";
 import { withhold } from "../xml/withhold.ts";
@@ -22,10 +20,10 @@ import {
   BLOCKS,
   readValues,
   type RecordValues,
+  repeatedIn,
 } from "./mapping.ts";
 import { RecordReader } from "./record_reader.ts";
 import { validValues } from "./valid_values.ts";
-import { objectsIn } from "../../objects.ts";
 
 /*
  * Records on their way in. In: a record as an element, and the header of its message. Out:
@@ -338,21 +336,4 @@ function marketReferencesIn(record: Element): string[] | undefined {
   return references.length > 0 && !references.includes(undefined)
     ? references as string[]
     : undefined;
-}
-
-/** What a product has once, with the fields in which a repetition is the same. */
-const ONCE: Readonly<Record<string, readonly string[]>> = {
-  contributors: Object.keys(CONTRIBUTOR_FIELDS),
-  collections: ["name"],
-};
-
-/** The entries that a product has once, and that are the same as an earlier one. */
-export function repeatedIn(name: string, value: unknown): Set<Entry> {
-  const key = ONCE[name];
-  const seen = new Set<string>();
-  const repeated = !key ? [] : objectsIn(value).filter((entry) => {
-    const id = JSON.stringify(key.map((field) => entry[field]));
-    return seen.has(id) || !seen.add(id);
-  });
-  return new Set(repeated);
 }

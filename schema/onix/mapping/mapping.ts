@@ -15,13 +15,12 @@ import {
 import { dateIn } from "../xml/dates.ts";
 import { isbnOf, NO_PUBLISHER } from "../xml/mend.ts";
 import { collections } from "./collections.ts";
-import { type ContributorRow, contributors } from "./contributors.ts";
 import {
-  codecOf,
-  codecOfEntry,
-  compositesOf,
-  projectFields,
-} from "./fields.ts";
+  CONTRIBUTOR_FIELDS,
+  type ContributorRow,
+  contributors,
+} from "./contributors.ts";
+import { codecOf, codecOfEntry, projectFields } from "./fields.ts";
 import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
 import {
   type Codec,
@@ -30,6 +29,8 @@ import {
   textOf,
 } from "./record_reader.ts";
 import { objectsIn } from "../../objects.ts";
+import { compositesOf } from "./entries.ts";
+import type { Entry } from "../../bodies.ts";
 
 /*
  * What a record says of a product, field by field. In: the descriptions of a product's
@@ -154,7 +155,6 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
 const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
   product_identifiers: entriesBut("product_identifiers", isElsewhere),
   publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
-  extents: entriesBut("extents", isOfPages()),
   product_sales_rights: salesRights(),
 };
 
@@ -258,15 +258,6 @@ function entriesBut(
   });
 }
 
-/** The page count has a field of its own. A number in roman numerals has none. */
-function isOfPages(): (extent: Element) => boolean {
-  const isPageCount = isOfAnother("extents");
-  return (extent) =>
-    isPageCount(extent) ||
-    childValue(extent, "ExtentValue") === undefined &&
-      childValue(extent, "ExtentValueRoman") !== undefined;
-}
-
 /** The day of publication has a field of its own. A year or month announces it. */
 function dayOfPublication(): (date: Element) => boolean {
   const isPublication = isOfAnother("publishing_dates");
@@ -318,11 +309,18 @@ function cover(): Codec {
       .map((version) => child(version, "ResourceLink"))
       .find((link) => valueOf(link));
   return {
+    find: linkOf,
     // It follows from the resources that a product can have.
     read: () => undefined,
-    write(parent, now) {
+    write(parent, now, before) {
       const url = textOf(now);
-      if (url === undefined || linkOf(parent)) return;
+      const link = linkOf(parent);
+      if (url === undefined) return;
+      if (link) {
+        // A link that was changed itself stays.
+        if (valueOf(link) === before) link.text = url;
+        return;
+      }
       parent.children.push(element("SupportingResource", [
         element("ResourceContentType", "01"),
         element("ContentAudience", "00"),
@@ -388,7 +386,7 @@ function salesRights(): Codec {
   };
 }
 
-/** The availability, if all supply details have the same. Those with their own keep it. */
+/** The availability, if all supply details have the same. A changed one is that of all that had the old one. */
 function availability(): Codec {
   const name = "ProductAvailability";
   const detailsIn = (product: Element) =>
@@ -406,10 +404,13 @@ function availability(): Codec {
       reader.claim(first);
       return code;
     },
-    write(product, now) {
+    write(product, now, before) {
       const code = textOf(now);
-      if (code === undefined || codesIn(product).length > 0) return;
-      for (const detail of detailsIn(product)) setChild(detail, name, code);
+      if (code === undefined) return;
+      const old = codesIn(product).length > 0 ? textOf(before) : undefined;
+      for (const detail of detailsIn(product)) {
+        if (childValue(detail, name) === old) setChild(detail, name, code);
+      }
     },
     project: scalar,
   };
@@ -426,6 +427,16 @@ export function coverOf(resources: unknown): unknown {
 
 /** The values of a record, those of its blocks only if it has them. */
 export type RecordValues = Record<string, unknown>;
+
+/** A record that was read. */
+export interface Reading {
+  record: Element;
+  values: RecordValues;
+  reader: RecordReader;
+}
+
+/** The fields in which a product differs from a record, with the product's values. */
+export type Differences = Readonly<Record<string, unknown>>;
 
 /** The values in a record. Those of absent blocks are undefined. */
 export function readValues(
@@ -453,4 +464,21 @@ export function containerOf(
   return block === null || block === "ProductSupply"
     ? record
     : child(record, block);
+}
+
+/** What a product has once, with the fields in which a repetition is the same. */
+const ONCE: Readonly<Record<string, readonly string[]>> = {
+  contributors: Object.keys(CONTRIBUTOR_FIELDS),
+  collections: ["name"],
+};
+
+/** The entries that a product has once, and that are the same as an earlier one. */
+export function repeatedIn(name: string, value: unknown): Set<Entry> {
+  const key = ONCE[name];
+  const seen = new Set<string>();
+  const repeated = !key ? [] : objectsIn(value).filter((entry) => {
+    const id = JSON.stringify(key.map((field) => entry[field]));
+    return seen.has(id) || !seen.add(id);
+  });
+  return new Set(repeated);
 }

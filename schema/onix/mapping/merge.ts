@@ -7,31 +7,33 @@ import { type Element, saysSame } from "../xml/element.ts";
 import { isSameCollection } from "./collections.ts";
 import { isSamePerson } from "./contributors.ts";
 import { codecOf } from "./fields.ts";
-import { type Incoming, repeatedIn } from "./incoming.ts";
 import {
+  type Block,
   type Book,
   COLLATERAL_TYPES,
   containerOf,
+  type Differences,
   MAPPED,
   type Mapped,
   MAPPING,
+  type Reading,
   type RecordValues,
   REFERENCES,
+  repeatedIn,
 } from "./mapping.ts";
-import type { Differences, Reading } from "./outgoing.ts";
-import {
-  besideFields,
-  type Keys,
-  pairEntries,
-  traitsOf,
-  wholeOf,
-} from "./pairs.ts";
 import { missingAt, stepsOf } from "./path.ts";
 import { inWords } from "./words.ts";
 import { canonical, isEqual, objectsIn } from "../../objects.ts";
 import { type Codec, scalar } from "./record_reader.ts";
 import type { Message } from "../xml/paths.ts";
 import type { Edits } from "./options.ts";
+import {
+  besideFields,
+  type Keys,
+  pairEntries,
+  traitsOf,
+  wholeOf,
+} from "./entries.ts";
 
 /*
  * What a record changes of a product that was edited here. In: the last record of its sender,
@@ -47,6 +49,14 @@ export interface Merged {
   messages: Message[];
   /** The fields that stay as they are here, where they were edited. */
   edited: ReadonlySet<string>;
+}
+
+/** What merging needs to know of a record. */
+interface NewRecord extends Reading {
+  notification: string;
+  blocks: readonly Block[];
+  /** The fields of which it says what cannot be read. */
+  unreadable: ReadonlySet<string>;
 }
 
 /** The last record of the sender. The elements of its entries have ids. */
@@ -125,7 +135,7 @@ interface Context {
  * the product counts as what the sender said last: it has no edits.
  */
 export function mergeEdits(
-  incoming: Incoming,
+  incoming: NewRecord,
   now: Reading,
   last: Last | null,
   book: Book,
@@ -199,7 +209,7 @@ function once(name: string, value: unknown): unknown {
 }
 
 /** Whether the record says the field. A partial update says its blocks. */
-function saysField(name: string, incoming: Incoming): boolean {
+function saysField(name: string, incoming: NewRecord): boolean {
   const { block } = MAPPING[name]!;
   return incoming.notification !== "04" ||
     block !== null && incoming.blocks.includes(block);
@@ -207,7 +217,7 @@ function saysField(name: string, incoming: Incoming): boolean {
 
 /** Returns the function that adds the conflicts to `messages`. */
 function conflictTeller(
-  { reader }: Incoming,
+  { reader }: NewRecord,
   edits: Edits,
   messages: Message[],
 ): Conflict {

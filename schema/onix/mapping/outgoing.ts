@@ -16,10 +16,12 @@ import {
   BLOCKS,
   type Book,
   containerOf,
+  type Differences,
   MAPPED,
   type Mapped,
   MAPPING,
   PRODUCT_CODE,
+  type Reading,
   readValues,
   type RecordValues,
   REFERENCES,
@@ -38,9 +40,6 @@ export interface Received {
   /** The fields in which the product differed from the record when it was received. */
   differences: Differences | null;
 }
-
-/** The fields in which a product differs from a record, with the product's values. */
-export type Differences = Readonly<Record<string, unknown>>;
 
 /**
  * The product as a record: the record last received, changed where the product has changed
@@ -132,13 +131,6 @@ function blockOf(record: Element, { block }: Mapped): Element {
   const added = element(block!, []);
   record.children.push(added);
   return added;
-}
-
-/** A record that was read. */
-export interface Reading {
-  record: Element;
-  values: RecordValues;
-  reader: RecordReader;
 }
 
 /**

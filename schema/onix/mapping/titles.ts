@@ -1,10 +1,12 @@
 import {
+  attributesAfter,
   child,
   childrenOf,
   childValue,
   type Element,
   element,
   normalized,
+  removeChildren,
   replaceChildren,
   setChild,
 } from "../xml/element.ts";
@@ -44,7 +46,13 @@ export const title: Codec = {
       childValue(titles[0], "PartNumber");
     return number ? `${text} ${number}` : text;
   },
-  write: (descriptive, now) => writeTitle(ownTitle(descriptive), textOf(now)!),
+  write(descriptive, now) {
+    const own = ownTitle(descriptive);
+    // The number of a part without a title is in the text.
+    if (titleOf(own) === undefined) setChild(own, "PartNumber", undefined);
+    writeTitle(own, textOf(now)!);
+    removeStatements(descriptive, own);
+  },
   project: scalar,
 };
 
@@ -62,8 +70,11 @@ export const subtitle: Codec = {
     warnOfEntities(found!, reader);
     return text;
   },
-  write: (descriptive, now) =>
-    setChild(ownTitle(descriptive), "Subtitle", textOf(now)),
+  write(descriptive, now) {
+    const own = ownTitle(descriptive);
+    setChild(own, "Subtitle", textOf(now));
+    removeStatements(descriptive, own);
+  },
   project: scalar,
 };
 
@@ -158,9 +169,7 @@ export function claimTitle(
   for (const each of titleElement.children) {
     if (TITLE.includes(each.name)) reader.claim(each);
   }
-  const detail = childrenOf(parent, "TitleDetail").find(({ children }) =>
-    children.includes(titleElement)
-  );
+  const detail = detailOf(parent, titleElement);
   const codes = [
     detail && child(detail, "TitleType"),
     child(titleElement, "TitleElementLevel"),
@@ -172,8 +181,21 @@ export function claimTitle(
 export function writeTitle(titleElement: Element, text: string): void {
   const old = titleElement.children.filter(({ name }) => TITLE.includes(name));
   const whole = old.find(({ name }) => name === "TitleText");
-  const { attributes = {} } = whole ?? {};
+  const attributes = whole ? attributesAfter(whole) : {};
   replaceChildren(titleElement, old, [element("TitleText", text, attributes)]);
+}
+
+/** Removes what says all of a title in one text, from which recipients may show it. */
+export function removeStatements(parent: Element, titleElement: Element): void {
+  const detail = detailOf(parent, titleElement);
+  if (detail) removeChildren(detail, "TitleStatement");
+}
+
+/** The title that has an element. */
+function detailOf(parent: Element, titleElement: Element): Element | undefined {
+  return childrenOf(parent, "TitleDetail").find(({ children }) =>
+    children.includes(titleElement)
+  );
 }
 
 /** Adds a title with one element. */

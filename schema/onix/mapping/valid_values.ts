@@ -15,8 +15,11 @@ import {
   objectsIn,
 } from "../../objects.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
+import { composite } from "../rules/facts.ts";
 import { limits, TOGETHER } from "../rules/limits.ts";
-import type { Element } from "../xml/element.ts";
+import { RELEASES } from "../rules/releases.ts";
+import { type Element, hasText } from "../xml/element.ts";
+import { matches } from "../xml/fit.ts";
 import { COLLECTION_FIELDS } from "./collections.ts";
 import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { codecOf } from "./fields.ts";
@@ -165,7 +168,7 @@ function keepValid<T>(
       const isError = one.owner === value && String(one.key) in needed;
       const isFollowing = (one.isMissing || one.mayFollow) &&
         reader.hasLost(one.element);
-      if (isFollowing || round > 0 && one.mayFollow) continue;
+      if (isFollowing || round > 0 && one.mayFollow || one.isOfOnix) continue;
       if (isError) reader.fault(one.code, one.message, one.element, one);
       else reader.warn(one.code, one.message, one.element, one);
     }
@@ -226,6 +229,8 @@ interface Refusal extends Omit<IssueStep, "field"> {
   isMissing: boolean;
   /** Whether it may be a consequence of what was left out before. */
   mayFollow: boolean;
+  /** Whether ONIX has such an entry, although the API has not. */
+  isOfOnix: boolean;
   /** Of an array with too many entries, how many stay. */
   max: number | undefined;
   /** The field of the product that it is in. */
@@ -286,6 +291,7 @@ function refusal(
     isMissing,
     missing,
     mayFollow: code === "too_few",
+    isOfOnix: isAbsent && isWholeOfOnix(element),
     whole: steps[0]!,
   };
   const max = last.field?.kind === "list" && last.field.max || MAX_ENTRIES;
@@ -297,6 +303,15 @@ function refusal(
   }
   const { owner, key, found } = leftOut(steps);
   return { ...result, owner, key, max: undefined, found };
+}
+
+/** Whether a composite has what the standard demands, such as an extent in roman numerals. */
+function isWholeOfOnix({ name, children }: Element): boolean {
+  const parts = children.filter(hasText);
+  return RELEASES.some((release) => {
+    const model = composite(release, name)?.model;
+    return model !== undefined && matches(model, parts);
+  });
 }
 
 /** The entries of the output come from the same elements. */

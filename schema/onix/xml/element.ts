@@ -129,16 +129,40 @@ export function copyOf(element: Element): Element {
   return { ...element, children: element.children.map(copyOf) };
 }
 
-/** Gives the first child with this name a value, or removes it. */
+/** The elements beside a value that say it again in other words. */
+const RESTATED: Readonly<Record<string, readonly string[]>> = {
+  ExtentValue: ["ExtentValueRoman"],
+  MarketPublishingStatus: ["MarketPublishingStatusNote"],
+  PriceType: ["PriceTypeDescription"],
+  PublishingStatus: ["PublishingStatusNote"],
+};
+
+/** Removes all children with these names. */
+export function removeChildren(composite: Element, ...names: string[]): void {
+  composite.children = composite.children.filter(({ name }) =>
+    !names.includes(name)
+  );
+}
+
+/** The attributes of an element whose value changes: its sort key was that of the other. */
+export function attributesAfter(
+  { attributes: { collationkey: _, ...others } }: Element,
+): Element["attributes"] {
+  return others;
+}
+
+/** Gives the first child with this name a value, or removes it. What says the other value again goes. */
 export function setChild(
   composite: Element,
   name: string,
   text: string | undefined,
 ): void {
   const found = child(composite, name);
+  if (RESTATED[name]) removeChildren(composite, ...RESTATED[name]);
   if (text === undefined) {
     if (found) replaceChildren(composite, [found], []);
   } else if (found) {
+    found.attributes = attributesAfter(found);
     found.text = text;
     delete found.markup;
     found.children = [];

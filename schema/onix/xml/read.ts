@@ -1,5 +1,5 @@
 import { decode } from "./decode.ts";
-import { childValue, type Element, element } from "./element.ts";
+import { childValue, type Element, element, hasText } from "./element.ts";
 import {
   type Known,
   knownTag,
@@ -19,6 +19,12 @@ const MAX_RECORD = 512 * 1024;
 
 /** The most elements in a record: they take more memory than their XML. */
 const MAX_ELEMENTS = 100_000;
+
+/**
+ * The most records of a message that say nothing. Millions of them fit into a compressed
+ * message of 100 KB, and each takes as long to reject as any other.
+ */
+const MAX_EMPTY = 1_000;
 
 /** How much of a message is parsed before other requests run, in characters. */
 const PARSED_AT_ONCE = 16 * 1024;
@@ -122,6 +128,7 @@ class Reader {
   #start = 0;
   #ended = -1;
   #elements = 0;
+  #empty = 0;
 
   constructor(whole: "message" | "product") {
     this.#top = whole === "message" ? 2 : 1;
@@ -284,6 +291,15 @@ class Reader {
     if (element.name === "Header") return this.#pushHeader(element);
     this.#parts.push({ kind: "product", product: element });
     this.#ended = end;
+    if (!hasText(element)) this.#limitEmpty();
+  }
+
+  #limitEmpty(): void {
+    if (++this.#empty <= MAX_EMPTY) return;
+    this.#parser.fail(
+      "too_many_empty",
+      `Expected at most ${MAX_EMPTY} records that say nothing`,
+    );
   }
 
   /** A message without a header has one without defaults. */
@@ -323,6 +339,7 @@ class Reader {
       code,
       message: `${message} in a record`,
     };
+    if (this.#fault.reference === null) this.#limitEmpty();
     this.#isSkipping = this.#depth >= this.#top;
     if (!this.#isSkipping) this.#parts.push(this.#fault);
     this.#open = [];

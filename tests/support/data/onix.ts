@@ -90,6 +90,16 @@ ${records.join("\n")}
 </ONIXMessage>`;
 }
 
+/** A message that was sent at a time by a sender. */
+export function sent(at: string, sender: string, ...records: string[]): string {
+  return message(...records)
+    .replace(/<SentDateTime>[^<]*/, `<SentDateTime>${at}`)
+    .replace(
+      /<SenderName>Harbour Press(?=<\/SenderName><\/Sender>)/,
+      `<SenderName>${sender}`,
+    );
+}
+
 /** The ISBN-13 with this number. */
 export function isbnOf(number: number): string {
   const digits = `978${String(number).padStart(9, "0")}`;

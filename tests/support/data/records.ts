@@ -1,5 +1,6 @@
 import { idOfCode as idOfListedCode } from "../../../schema/code_ids.ts";
 import {
+  OWN_TABLES,
   type OwnTable,
   pathOfTable,
   RECORDS,
@@ -29,6 +30,17 @@ export function writtenFields(table: OwnTable): string[] {
     field.kind === "column" && field.body ? [name] : []
   );
 }
+
+/** The tables of records that products show. */
+export const SHOWN_TABLES = OWN_TABLES.filter((table) =>
+  REFERENCES.some((reference) => reference.table === table)
+);
+
+/** The tables of records that products use: those that they show, and programs. */
+export const USED_TABLES: readonly OwnTable[] = [
+  ...SHOWN_TABLES,
+  "publishing_programs",
+];
 
 /** The path of a table's records. */
 export function pathOfRecords(table: OwnTable): string {

@@ -1,13 +1,20 @@
 import type { Fields } from "../../fields.ts";
 import { elementOf } from "../../fields.ts";
 import { limits } from "../rules/limits.ts";
-import { type Element, settledText } from "../xml/element.ts";
-import { canonical } from "../../objects.ts";
+import {
+  childrenOf,
+  type Element,
+  element,
+  replaceChildren,
+  settledText,
+} from "../xml/element.ts";
+import { canonical, isEqual, MAX_ENTRIES, objectsIn } from "../../objects.ts";
+import type { Codec, RecordReader } from "./record_reader.ts";
 
 /*
- * Which entry of an array is which after a change. In: the entries before and after. Out:
- * pairs. An entry that cannot be told from others has no partner: what is known of one is
- * never said of another.
+ * The entries of an array in a record: how they stand in composites of one name, and which
+ * is which after a change. In: the entries before and after. Out: pairs. An entry that cannot
+ * be told from others has no partner: what is known of one is never said of another.
  */
 
 /** What tells an entry from others of its array, as texts. */
@@ -143,4 +150,78 @@ export function besideFields(element: Element, fields: Fields): string {
       (child.name.endsWith("Identifier") || limits(child.name, element.name));
     return isTelling ? wholeOf(child) : "";
   }).join("");
+}
+
+/** An object that stands in a composite of its own. */
+export interface EntryCodec extends Keys {
+  read(
+    found: Element,
+    reader: RecordReader,
+  ): Record<string, unknown> | undefined;
+  write(
+    found: Element,
+    now: Record<string, unknown>,
+    before: Record<string, unknown>,
+    reader: RecordReader,
+  ): void;
+  project(entry: Record<string, unknown>): Record<string, unknown>;
+  /** Whether an entry keeps its other fields if one of them cannot be read. */
+  keepsRest?: boolean | undefined;
+  /** Whether another field holds what is in a composite. */
+  isElsewhere?: (found: Element) => boolean;
+}
+
+/** The array of the objects that stand in the composites with this name. */
+export function compositesOf(name: string, codec: EntryCodec): Codec {
+  return {
+    find: (composite, index = 0) => childrenOf(composite, name)[index],
+    read(composite, reader) {
+      // One more than the API accepts is enough to know that there are too many.
+      const all = childrenOf(composite, name).filter((found) =>
+        !codec.isElsewhere?.(found)
+      );
+      return all.slice(0, MAX_ENTRIES + 1).flatMap((found) => {
+        const { result: entry, isWhole } = reader.attempt(() =>
+          codec.read(found, reader)
+        );
+        if (entry && (isWhole || codec.keepsRest)) {
+          return reader.tie(found, entry);
+        }
+        reader.release(found);
+        return [];
+      });
+    },
+    write(composite, now, before, reader) {
+      const was = objectsIn(before);
+      const is = objectsIn(now);
+      const elements = was.map((entry) => reader.elementOf(entry)!);
+      const ids = new Map(was.map((entry) => [entry.id, entry]));
+      ids.delete(undefined);
+      const known = new Map(is.flatMap((entry) => {
+        const old = ids.get(entry.id);
+        ids.delete(entry.id);
+        return old ? [[entry, old] as const] : [];
+      }));
+      const taken = new Set(known.values());
+      const pairs = pairEntries(
+        was.filter((entry) => !taken.has(entry)),
+        is.filter((entry) => !known.has(entry)),
+        (entry) => traitsOf(codec.project(entry), codec),
+        "key",
+      );
+      const wanted = is.map((entry) => {
+        const old = known.get(entry) ?? pairs.get(entry) ?? {};
+        const found = reader.elementOf(old) ?? element(name, []);
+        if (!isEqual(codec.project(entry), codec.project(old))) {
+          codec.write(found, entry, old, reader);
+        }
+        return found;
+      });
+      replaceChildren(composite, elements, wanted);
+    },
+    project: (value) => {
+      const all = objectsIn(value).map((entry) => codec.project(entry));
+      return all.length > 0 ? all : undefined;
+    },
+  };
 }
