@@ -39,6 +39,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { getWritten } from "./get.ts";
+import { withIds } from "./names.ts";
 import { writeArrays } from "./rows.ts";
 import { writeSearch } from "./search_index.ts";
 import { writeTerms } from "./terms.ts";
@@ -52,12 +53,14 @@ export async function createProduct(
   body: ProductBody,
   request: KeyedRequest,
 ): Promise<KeyedOutcome> {
-  const change = { id: uuidv7(), body, isNew: true };
+  const given = { id: uuidv7(), body, isNew: true };
+  let change = given;
   try {
     return await withIdempotencyKey(
       database,
       request,
       async (tx, storeResponse) => {
+        change = await withIds(tx, given);
         // A retry has another product code.
         const writes = writeProducts(tx, [change]);
         const stored = storeResponse(sql`
@@ -89,13 +92,15 @@ export async function updateProduct(
   body: ProductBody,
   precondition?: Precondition,
 ): Promise<string> {
-  const change = { id, body, isNew: false };
+  const given = { id, body, isNew: false };
+  let change = given;
   // Counting reads the old values before the update locks the product.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted ? [lockProducts([id], "no key update")] : [];
   try {
     const results = await database.transaction(async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
+      change = await withIds(tx, given);
       const writes = writeProducts(tx, [change]);
       return await tx.commit(
         ...locks,

@@ -50,15 +50,19 @@ it("ignores response-only fields", async ({ org, app }) => {
     product_code: "P-00000000",
     created_at: "2000-01-01T00:00:00.000Z",
     updated_at: "2000-01-01T00:00:00.000Z",
-    license_name: 1,
+    license_name: null,
     license_badge_colour: null,
     product_territories: [{ id: 1 }],
     product_sales_rights: {},
     collections: [1],
   };
 
-  const updated = await org.put(path, { ...shown, subtitle: "x" });
-  const created = await org.create(shown);
+  const ids = DISPLAYED.map((field) => field.replace(/_[a-z]+$/, "_id"));
+  const own = Object.fromEntries(ids.map((id) => [id, product[id]]));
+  const none = Object.fromEntries(ids.map((id) => [id, null]));
+
+  const updated = await org.put(path, { ...shown, ...own, subtitle: "x" });
+  const created = await org.create({ ...shown, ...none });
 
   assertEquals(updated.status, 200);
   assertEquals(updated.body.data, {
@@ -188,4 +192,6 @@ const DISPLAYED = [
   "product_availability_name",
   "product_availability_code",
   "lifecycle_status_name",
+  "lifecycle_status_code",
+  "product_form_code",
 ];
