@@ -238,6 +238,8 @@ function conflictTeller(
       ...reader.placeOf(element, missing),
       message: isKept
         ? `${change}: ${here} stays, which was edited here`
+        : theirs === ""
+        ? `${change}, and with it ${here}, which was edited here`
         : `${change}: it takes the place of ${here}, which was edited here`,
     });
     return isKept;
