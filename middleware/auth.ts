@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-import { timingSafeEqual } from "node:crypto";
 import {
   API_KEY,
   hashOf,
@@ -27,7 +25,7 @@ export interface AuthenticatedCaller extends Caller {
 interface KnownKey {
   caller: AuthenticatedCaller;
   /** The SHA-256 hash of the whole key, which is not kept itself. */
-  hash: Buffer;
+  hash: string;
   /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
   endsAt: number | null;
 }
@@ -71,25 +69,32 @@ export function createAuthenticator(): Authenticator {
     const { request, services } = context;
     const endSpan = services.telemetry.start("authentication");
     const apiKey = request.headers.get("x-api-key");
-    const fail = (error: unknown): never => {
-      endSpan(error);
-      throw error;
-    };
-    const succeed = (caller: AuthenticatedCaller) => {
-      endSpan();
-      return caller;
-    };
     try {
       const caller = apiKey === null
         ? byToken(context, caches)
         : byKey(context, caches, apiKey);
-      return caller instanceof Promise
-        ? caller.then(succeed, fail)
-        : succeed(caller);
+      if (caller instanceof Promise) return observed(caller, endSpan);
+      endSpan();
+      return caller;
     } catch (error) {
-      return fail(error);
+      endSpan(error);
+      throw error;
     }
   };
+}
+
+async function observed<T>(
+  running: Promise<T>,
+  end: (error?: unknown) => void,
+): Promise<T> {
+  try {
+    const result = await running;
+    end();
+    return result;
+  } catch (error) {
+    end(error);
+    throw error;
+  }
 }
 
 function byKey(
@@ -103,39 +108,46 @@ function byKey(
       "The header x-api-key is not a complete API key: cat_, 12 characters, _, 43 characters",
     );
   }
-  const { deadline, services: { database } } = context;
-  const check = (key: KnownKey | undefined): AuthenticatedCaller => {
-    const hash = Buffer.from(hashOf(apiKey), "hex");
-    if (!key || !timingSafeEqual(key.hash, hash)) {
-      throw unauthorized("The API key is not valid");
-    }
-    const { caller, endsAt } = key;
-    if (endsAt !== null && endsAt <= Date.now()) {
-      throw unauthorized("The API key has expired or been revoked");
-    }
-    context.log.api_key = id;
-    if (uses.add(id)) recordUse(context, caller);
-    return caller;
-  };
   const known = keys.fresh(id);
-  if (known) return check(known);
+  if (known) return callerOf(context, uses, apiKey, known);
+  const { deadline, services: { database } } = context;
   return keys.find(id, deadline, async () => {
     const queries = database.for({ deadline, caller: UNKNOWN_CALLER });
     const [key] = await queries.lookUp(keyById(id));
-    return key && {
-      caller: callerOf(id, key),
-      hash: Buffer.from(key.key_hash, "hex"),
-      endsAt: key.ends_at,
-    };
-  }).then(check);
+    return key && knownKey(id, key);
+  }).then((key) => callerOf(context, uses, apiKey, key));
 }
 
+/** The caller of a valid key. Throws `UNAUTHORIZED`. */
 function callerOf(
-  id: string,
-  { organization_id, scope }: StoredKey,
+  context: Context,
+  uses: KeyUses,
+  apiKey: string,
+  key: KnownKey | undefined,
 ): AuthenticatedCaller {
+  // The time of a comparison of hashes tells nothing of 256 random bits.
+  if (key?.hash !== hashOf(apiKey)) {
+    throw unauthorized("The API key is not valid");
+  }
+  const { caller, endsAt } = key;
+  if (endsAt !== null && endsAt <= Date.now()) {
+    throw unauthorized("The API key has expired or been revoked");
+  }
+  context.log.api_key = caller.name;
+  if (uses.add(caller.name)) recordUse(context, caller);
+  return caller;
+}
+
+function knownKey(
+  id: string,
+  { organization_id, scope, key_hash, ends_at }: StoredKey,
+): KnownKey {
   const may = { read: true, write: scope === "write", administer: false };
-  return { organizationId: organization_id, name: id, may };
+  return {
+    caller: { organizationId: organization_id, name: id, may },
+    hash: key_hash,
+    endsAt: ends_at,
+  };
 }
 
 /** Records the use in the background, so that it neither delays nor fails the request. */

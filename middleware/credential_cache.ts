@@ -17,7 +17,7 @@ export class CredentialCache<T> {
   /** In the order of their look-ups. */
   readonly #entries = new Map<string, { value: T; until: number }>();
   readonly #running = new Map<string, Promise<T | undefined>>();
-  readonly #unknown = new Queue(MAX_UNKNOWN, "check of unknown credentials");
+  readonly #unknown = new Queue(MAX_UNKNOWN, "check of credentials");
 
   /** What was found in the last seconds. */
   fresh(name: string): T | undefined {

@@ -33,7 +33,7 @@ export class ParseQueue {
     } finally {
       this.#count(started);
       if (this.#worked < STRETCH_MS) permit[Symbol.dispose]();
-      else this.#rest(permit, 1);
+      else this.#pauseBefore(permit, 1);
     }
   }
 
@@ -52,7 +52,7 @@ export class ParseQueue {
       // The timer runs as soon as the work waits for something, and others have run.
       setTimeout(() => {
         this.#count(started);
-        this.#rest(permit, 0);
+        this.#pauseBefore(permit, 0);
       });
     };
   }
@@ -66,9 +66,9 @@ export class ParseQueue {
   }
 
   /** Lets other requests run before the next work: for this time, or longer after long work. */
-  #rest(permit: Permit, ms: number): void {
-    const rest = this.#worked > LONG_MS ? this.#worked : ms;
+  #pauseBefore(permit: Permit, ms: number): void {
+    const time = this.#worked > LONG_MS ? this.#worked : ms;
     this.#worked = 0;
-    pause(rest).then(() => permit[Symbol.dispose]());
+    pause(time).then(() => permit[Symbol.dispose]());
   }
 }

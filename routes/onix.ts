@@ -133,7 +133,7 @@ function countsOf(report: Report): Record<string, number> {
 const RECORDS_AT_ONCE = 100;
 
 /**
- * The report as an acknowledgement. Other requests run in between. It waits for no turn,
+ * The report as an acknowledgement. Other requests run in between. It waits for nobody,
  * which might fail: the records are written, so the client must learn of them.
  */
 async function acknowledgementOf(

@@ -13,6 +13,7 @@ import { success } from "../middleware/respond.ts";
 import { type ChangesQuery, cursorText } from "../schema/changes_query.ts";
 import type { ListQuery } from "../schema/list_query.ts";
 import type { Entry, ProductBody } from "../schema/bodies.ts";
+import { sentField } from "../schema/named.ts";
 import type { ArrayName } from "../schema/product.ts";
 import { created, current, deletion, page } from "./responses.ts";
 
@@ -60,7 +61,10 @@ function noteUnusedForm(
 ): void {
   // A string in JSON cannot contain these quotation marks.
   if (body.product_form_id && product.includes('"format_id":null')) {
-    log.ignored_fields = [...log.ignored_fields ?? [], "product_form_id"];
+    log.ignored_fields = [
+      ...log.ignored_fields ?? [],
+      sentField(body, "product_form_id"),
+    ];
   }
 }
 

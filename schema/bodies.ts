@@ -6,9 +6,11 @@ import {
   type Field,
   type Fields,
   type Group,
+  isName,
   type List,
   meaningOf,
   meaningOfLabel,
+  namesIn,
   type Rows,
   type Rule,
   type Shown,
@@ -79,6 +81,7 @@ export function objectOf(
   fields: Fields,
   form: Form,
   before: v.ObjectEntries = {},
+  example?: string,
 ): Schema {
   const isShown = form === "shown";
   const entries = { ...before };
@@ -88,14 +91,26 @@ export function objectOf(
     const { body, response, labels } = field.kind === "column" ? field : {};
     const values = isShown ? response : body;
     if (schema) entries[name] = explained(name, field, schema, values);
-    else ignored[name] = meaningOf(name, field);
+    else ignored[name] = ignoredMeaning(name, field);
     if (!labels) continue;
     const meaning = meaningOfLabel(name, labels);
     const label = `${name}_label`;
     if (isShown) entries[label] = described(meaning, v.nullable(v.string()));
     else ignored[label] = meaning;
   }
-  return isShown ? v.object(entries) : closedObject(entries, ignored) as Schema;
+  return isShown ? v.object(entries) : closedObject(entries, ignored, {
+    names: namesIn(fields),
+    ...example && { example },
+  }) as Schema;
+}
+
+/** What a field means that a body may have, and that is not written. */
+function ignoredMeaning(name: string, field: Field): string | undefined {
+  if (field.kind !== "shown" || !isName(field)) return meaningOf(name, field);
+  const { about, reference } = field as Field & typeof field;
+  const sentence =
+    `${about?.sentence} It stands for \`${reference}\` in a body without that.`;
+  return meaningOf(name, { ...field, about: { ...about, sentence } });
 }
 
 /** The schema of a field, or undefined for one that bodies ignore. `fields` has its reference. */
@@ -270,8 +285,8 @@ export function entryOf(field: Rows | Values | Group, form: Form): Schema {
   if (field.kind === "rows") {
     return once(field, form, () => {
       if (field.types) return oneOfTypes(field, form);
-      const { fields, put, type, rules } = field;
-      const entry = objectOf(fields, form, idOf(field, form));
+      const { fields, put, type, rules, example } = field;
+      const entry = objectOf(fields, form, idOf(field, form), example);
       const isPatched = put === "patch";
       return named(type, form, isPatched, ruled(entry, form, rules));
     });
@@ -279,7 +294,9 @@ export function entryOf(field: Rows | Values | Group, form: Form): Schema {
   const { fields, type, rules } = field;
   const body = form === "shown" ? form : "new";
   return once(fields, body, () => {
-    const valid = ruled(objectOf(fields, body), body, rules);
+    const example = field.kind === "values" ? field.example : undefined;
+    const entries = objectOf(fields, body, {}, example);
+    const valid = ruled(entries, body, rules);
     const stored = field.kind === "values" && body === "new" && field.stored;
     const entry = stored ? v.pipe(valid, v.transform(stored)) : valid;
     return named(type, body, false, entry);

@@ -9,6 +9,7 @@ import {
 import { DateTime } from "./date_time.ts";
 import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
+import { idOrName, type Names } from "./named.ts";
 import { Day, described, idIn, text, Timestamp } from "./values.ts";
 
 /*
@@ -147,6 +148,8 @@ export interface Rows {
   rules?: readonly Rule[];
   /** What no two entries of a tree may share. */
   distinct?: readonly Distinct[];
+  /** An entry, for the error of one that is no object. */
+  example?: string;
   /** The last segment of its own path, such as `territories`. Product bodies then ignore the array. */
   path?: string;
   /** The fields of an entry in lists. Default: all. */
@@ -175,6 +178,8 @@ export interface Values {
   distinct?: readonly Distinct[];
   /** The fields by which ONIX tells entries apart. Default: their required codes. */
   same?: readonly string[];
+  /** An entry, for the error of one that is no object. */
+  example?: string;
   /** A valid entry in the form in which it is stored. Default: unchanged. */
   stored?: (entry: Record<string, unknown>) => Record<string, unknown>;
   /** Whether an entry that has the array must have at least one value in it. */
@@ -312,7 +317,7 @@ export function refers(
   rest: Omit<Reference, "table"> = {},
 ): Column {
   const path = `/${table.replaceAll("_", "-")}`;
-  return { ...column(idIn(path)), refers: { table, ...rest } };
+  return { ...column(idOrName(idIn(path))), refers: { table, ...rest } };
 }
 
 /** A column of the record that a reference names. */
@@ -490,4 +495,21 @@ export function arraysBelow(fields: Fields): Rows[] {
     if (field.kind === "group") return arraysBelow(field.fields);
     return field.kind === "rows" ? [field] : [];
   });
+}
+
+/** The fields with names and codes of referenced records, by the reference. */
+export function namesIn(fields: Fields): Names {
+  const names = Object.entries(fields).flatMap(([field, shown]) => {
+    if (shown.kind !== "shown" || !isName(shown)) return [];
+    const { reference, column } = shown;
+    return { reference, field, column };
+  }).sort((a, b) => a.column < b.column ? -1 : a.column > b.column ? 1 : 0);
+  return Map.groupBy(names, ({ reference }) => reference);
+}
+
+/** Whether the field shows what can stand for the id of its record. */
+export function isName(
+  shown: Shown,
+): shown is Shown & { column: "code" | "name" } {
+  return shown.column === "code" || shown.column === "name";
 }

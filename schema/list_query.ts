@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import type { Fields } from "./fields.ts";
+import type { Column, Field, Fields } from "./fields.ts";
+import { code } from "./onix_codes.ts";
 import {
   choices,
   Codes,
@@ -17,7 +18,14 @@ import {
   ROWS,
   SCALARS,
 } from "./product.ts";
-import { described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
+import {
+  LIFECYCLE_CODES,
+  listOf,
+  pathOfTable,
+  type SharedTable,
+} from "./records.ts";
+import { didYouMean, speller } from "./spelling.ts";
+import { Day, described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
 /** A filter of lists by the ids of records. */
 export interface ReferenceFilter {
@@ -51,6 +59,55 @@ function filtersOf(table: string, fields: Fields): ReferenceFilter[] {
   });
 }
 
+/** A filter of lists by the codes of shared records. */
+export interface CodeFilter {
+  /** The parameter, which is also the field in responses. */
+  name: `${string}_code`;
+  /** The column with the id, and the table of the codes. */
+  reference: `${string}_id`;
+  table: SharedTable;
+  isCounted: boolean;
+  /** The reference whose record has the column instead of the product. */
+  heldBy?: string | undefined;
+  schema: v.GenericSchema<unknown, string[]>;
+}
+
+export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
+  SCALARS,
+).flatMap(([name, field]): CodeFilter[] => {
+  if (field.kind !== "shown" || field.column !== "code") return [];
+  const { refers } = (SCALARS as Fields)[field.reference] as Column;
+  const { isCounted = false, heldBy } = refers!;
+  const table = refers!.table as SharedTable;
+  return [{
+    name: name as CodeFilter["name"],
+    reference: field.reference as CodeFilter["reference"],
+    table,
+    isCounted,
+    heldBy,
+    schema: codes(codeOf(table)),
+  }];
+});
+
+/** A code of a shared table. */
+function codeOf(table: SharedTable): v.GenericSchema<string, string> {
+  const list = listOf(table);
+  if (list) return code(list);
+  const meantBy = speller(LIFECYCLE_CODES);
+  return v.picklist(
+    LIFECYCLE_CODES,
+    ({ input }) =>
+      `invalid_code: Expected a code of ${pathOfTable(table)}${
+        didYouMean(meantBy(String(input)))
+      }`,
+  );
+}
+
+/** Comma-separated codes, each one on a list. */
+function codes(code: v.GenericSchema<string, string>) {
+  return v.pipe(Codes, v.array(code));
+}
+
 /** Filters that match at most a few products, by exact value. */
 const EXACT = {
   isbn13: described("Products with this ISBN-13.", v.optional(Isbn13)),
@@ -65,7 +122,7 @@ const EXACT = {
 const TERMS = {
   language_code: described(
     "Products with one of these languages, in any role: codes of ONIX List 74.",
-    v.optional(Codes),
+    v.optional(codes(code(74))),
   ),
   subject_code: described(
     "Products with one of these subject codes, of any scheme. A code that ends in `*` is a beginning: `FB*` finds all of Thema's FB.",
@@ -105,17 +162,21 @@ export type Sort = typeof SORTS[number];
 /** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
-/** The arrays that a list can embed, first those of the specification (4.2). */
-const EMBEDS: Record<string, ArrayName> = {
+/** What a list embeds: an array as lists show it, or `product_territories` as a whole. */
+export type Embed = ArrayName | "supply_details";
+
+/** What a list can embed, first the arrays of the specification (4.2). */
+const EMBEDS: Record<string, Embed> = {
   product_territories: "product_territories",
   product_sales_rights: "product_sales_rights",
   sales_rights: "product_sales_rights",
+  supply_details: "supply_details",
   ...Object.fromEntries(Object.keys(LISTED).map((name) => [name, name])),
 };
 
 /** The arrays that a list embeds in its products. */
 export const Include = described(
-  "Arrays to embed in each product. `product_territories` includes only the markets.",
+  "Arrays to embed in each product. `product_territories` includes only the markets, `supply_details` the whole of `product_territories`, with suppliers and prices.",
   v.optional(embeds(EMBEDS), ""),
 );
 
@@ -146,6 +207,14 @@ const PARAMETERS = {
     "Products updated at this time or later: a day, or a time with its offset (ISO 8601). Deletions are not listed, and a poll can miss a product whose transaction committed late. `GET /products/changes` misses none.",
     v.optional(Time),
   ),
+  publication_date_from: described(
+    "Products published on this day or later.",
+    v.optional(Day),
+  ),
+  publication_date_to: described(
+    "Products published on this day or earlier.",
+    v.optional(Day),
+  ),
   ...EXACT,
   ...TERMS,
   product_type: described(
@@ -163,13 +232,23 @@ export const ProductParameters = v.object({
       described(description, v.optional(Uuids)),
     ]),
   ) as Record<`${string}_id`, v.GenericSchema<unknown, string[] | undefined>>,
+  ...Object.fromEntries(
+    CODE_FILTERS.map(({ name, reference, schema }) => [
+      name,
+      described(
+        `As \`${reference}\`, by the codes of the records.`,
+        v.optional(schema),
+      ),
+    ]),
+  ) as Record<`${string}_code`, v.GenericSchema<unknown, string[] | undefined>>,
 });
 
 export type ListQuery =
   & v.InferOutput<
     v.ObjectSchema<typeof PARAMETERS, undefined>
   >
-  & { [reference: `${string}_id`]: string[] | undefined };
+  & { [reference: `${string}_id`]: string[] | undefined }
+  & { [code: CodeFilter["name"]]: string[] | string | undefined };
 
 /** The parameters that narrow a list. */
 export const NARROWING =

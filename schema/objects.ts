@@ -2,36 +2,49 @@ import * as v from "valibot";
 import { MAX_ERRORS } from "./errors.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "./numbers.ts";
+import { Named, type Names, withNames, wrongNames } from "./named.ts";
 import { didYouMean, speller } from "./spelling.ts";
 
 /** The maximum number of entries of an array, in a body and stored. */
 export const MAX_ENTRIES = 500;
 
+/** An object, such as the example. */
+function anObject(example?: string) {
+  return v.custom<Record<string, unknown>>(
+    isObject,
+    `invalid_type: Expected an object${example ? ` such as ${example}` : ""}`,
+  );
+}
+
 /** An object with these fields. Other fields are dropped. */
 export function object<const E extends v.ObjectEntries>(entries: E) {
-  return v.pipe(
-    v.custom<Record<string, unknown>>(
-      isObject,
-      "invalid_type: Expected an object",
-    ),
-    v.object(entries),
-  );
+  return v.pipe(anObject(), v.object(entries));
 }
 
 /**
  * An object with only these fields. Unknown fields are errors. The fields in
  * `ignored`, with their descriptions, occur only in responses. Bodies may contain them,
- * and they are dropped, so that clients can send a response back.
+ * and they are dropped, so that clients can send a response back. Those in `names` may
+ * stand for an id that is absent. An error of a value that is no object shows the example.
  */
 export function closedObject<const E extends v.ObjectEntries>(
   entries: E,
   ignored: Readonly<Record<string, string | undefined>> = {},
+  { names = new Map(), example }: { names?: Names; example?: string } = {},
 ) {
   const written = Object.keys(entries);
   const meantBy = speller(written);
   const known = new Set([...written, ...Object.keys(ignored)]);
+  const standing = new Set(
+    Array.from(names.values(), (fields) => fields.map(({ field }) => field))
+      .flat(),
+  );
   return v.intersect([
-    object(entries),
+    v.pipe(
+      anObject(example),
+      v.transform((body) => withNames(body, names)),
+      v.object(entries),
+    ),
     v.pipe(
       v.unknown(),
       v.rawCheck(({ dataset, addIssue }) => {
@@ -46,15 +59,21 @@ export function closedObject<const E extends v.ObjectEntries>(
             path: at(key),
           });
         }
+        for (const { field, message } of wrongNames(input, names)) {
+          addIssue({ message, path: at(field) });
+        }
       }),
       v.transform(() => ({})),
       v.metadata({
         properties: Object.fromEntries(
           Object.entries(ignored).map(([name, description]) => [
             name,
-            { readOnly: true, description },
+            standing.has(name)
+              ? { type: ["string", "null"], description }
+              : { readOnly: true, description },
           ]),
         ),
+        named: [...names.keys()],
         additionalProperties: false,
       }),
     ),
@@ -218,7 +237,10 @@ function collect(
   if (Array.isArray(input) && Array.isArray(output)) {
     input.forEach((entry, i) => collect(entry, output[i], at, names));
   } else if (isObject(input) && isObject(output)) {
+    const stand = Object.values(output)
+      .flatMap((value) => value instanceof Named ? value.field : []);
     for (const [name, value] of Object.entries(input)) {
+      if (stand.includes(name)) continue;
       if (!Object.hasOwn(output, name)) names.add(at + name);
       else if (typeof value === "object") {
         collect(value, output[name], `${at}${name}.`, names);

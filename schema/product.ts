@@ -77,6 +77,16 @@ const Code = v.pipe(v.string(), v.examples(["P-0DYSSEY1"]));
 const PAGES = "Extent[ExtentType=00,ExtentUnit=03]/ExtentValue";
 const PUBLICATION = "PublishingDate[PublishingDateRole=01]/Date";
 
+/** A day. A year or a month is said elsewhere. */
+const PublicationDay = v.pipe(
+  v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
+  v.check(
+    (date) => !/^\d{4}(?:-\d\d)?$/.test(date),
+    "invalid_date: Expected a calendar day as YYYY-MM-DD: a year or month stands in publishing_dates, with role 01",
+  ),
+  Day,
+);
+
 /** The columns of `products` and the fields beside them, in the order of responses. */
 // deno-fmt-ignore
 export const SCALARS = {
@@ -91,7 +101,7 @@ export const SCALARS = {
   isbn13: about("The ISBN-13 of the product.", column(Isbn13, Isbn), "ProductIdentifier"),
   isbn10: about("The ISBN-10 of the product.", column(Isbn10, Isbn), "ProductIdentifier"),
   page_count: about("The number of pages.", column(PositiveInteger), PAGES),
-  publication_date: about("The day on which the product is published.", day, PUBLICATION),
+  publication_date: about("The day on which the product is published.", column(PublicationDay), PUBLICATION),
   format_id: about("The id of the format, such as that of the paperbacks.",
     refers("formats", { filter: "Products in one of these formats.", isCounted: true }), null),
   title_id: about("The id of the parent title, which all editions of a book share.",
@@ -146,6 +156,8 @@ export const SCALARS = {
   product_availability_code: about("The code of the availability in ONIX List 65.",
     shown("product_availability_id", "code"), "ProductAvailability"),
   lifecycle_status_name: about("The name of the stage in the publishing house.", shown("lifecycle_status_id", "name"), null),
+  lifecycle_status_code: about("The code of the stage in the publishing house.", shown("lifecycle_status_id", "code"), null),
+  product_form_code: about("The code of the product form in ONIX List 150.", shown("product_form_id", "code"), "ProductForm"),
   collections: about("The collections that the product belongs to. Absent if there are none.",
     { kind: "linked", table: "collections", through: "product_collections", reference: "collection_id" }, "Collection"),
 } satisfies Fields;
@@ -541,12 +553,16 @@ export const ARRAYS = {
     contributor_name: about("The name of the contributor.", shown("contributor_id", "name"), "PersonName"),
     contributor_role_name: about("The name of the role in ONIX List 17.", shown("contributor_role_id", "name"), null),
     contributor_role_code: about("The code of the role in ONIX List 17.", shown("contributor_role_id", "code"), "ContributorRole"),
-  }, { put: "link", key: ["contributor_id", "contributor_role_id"], type: "Contributor" }), "Contributor"),
+  }, {
+    put: "link", key: ["contributor_id", "contributor_role_id"], type: "Contributor",
+    example: '{"contributor_name": "Jane Austen", "contributor_role_code": "A01"}',
+  }), "Contributor"),
 
   product_collections: about("The links to the collections that the product belongs to.", rows("product_collections", {
     collection_id: about("The id of the collection.",
       required(refers("collections", { filter: "Products in one of these collections." })), null),
     part_number: about("The place of the product in the collection, such as 3, III or 2A.", column(text(50))),
+    collection_name: about("The name of the collection.", shown("collection_id", "name"), "TitleText"),
   }, { put: "link", key: ["collection_id"], type: "ProductCollection", inLists: "none" }), "Collection"),
 
   custom_fields: about("The values of the organization's own fields.", rows("custom_field_values", {
@@ -566,7 +582,7 @@ export const ARRAYS = {
     language_code: about("The language.", required(codeOf(74))),
     country_code: about("The country whose variety of the language it is.", codeOf(91)),
     script_code: about("The script that it is written in.", codeOf(121)),
-  }, { type: "Language" }), "Language"),
+  }, { type: "Language", example: '{"language_role": "01", "language_code": "eng"}' }), "Language"),
 
   product_form_details: about("Details of the form, such as the binding, the size or the file format.",
     listOfCodes(175, CODES), "ProductFormDetail"),
@@ -590,7 +606,7 @@ export const ARRAYS = {
     subject_code: about("The code of the subject in its scheme.", words),
     subject_heading_text: about("The subject in words: a heading of the scheme, or keywords.", words),
   }, {
-    type: "Subject", same: ["subject_scheme_identifier", "subject_scheme_name", "subject_code"],
+    type: "Subject", example: '{"subject_scheme_identifier": "93", "subject_code": "FBA"}', same: ["subject_scheme_identifier", "subject_scheme_name", "subject_code"],
     rules: [PROPRIETARY_SCHEME, CODE_OR_HEADING], distinct: [MAIN_SUBJECT],
   }), "Subject"),
 

@@ -10,6 +10,7 @@ import {
   time,
   words,
 } from "./fields.ts";
+import type { OnixList } from "./onix_codes.ts";
 import { heading, Isni, Orcid, text, Uuid } from "./values.ts";
 
 /*
@@ -118,6 +119,28 @@ export const SHARED_TABLES = Object.keys(SHARED_FIELDS) as SharedTable[];
 export function isShared(table: string): table is SharedTable {
   return Object.hasOwn(SHARED_FIELDS, table);
 }
+
+/** The ONIX lists of the codes in shared tables. */
+const LISTS: Partial<Record<string, OnixList>> = {
+  publishing_statuses: 64,
+  product_availabilities: 65,
+  product_forms: 150,
+  contributor_roles: 17,
+};
+
+/** The ONIX list whose codes the table has, if it is one. */
+export function listOf(table: RecordTable): OnixList | undefined {
+  return LISTS[table];
+}
+
+/** The codes of `lifecycle_statuses`, in chronological order. */
+export const LIFECYCLE_CODES = [
+  "in_development",
+  "forthcoming",
+  "active",
+  "out_of_print",
+  "archived",
+] as const;
 
 /** The path of a table, such as `/custom-fields`. */
 export function pathOfTable(table: RecordTable): string {

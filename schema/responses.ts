@@ -1,7 +1,8 @@
 import * as v from "valibot";
-import { objectOf } from "./bodies.ts";
-import type { Fields } from "./fields.ts";
+import { entryOf, objectOf } from "./bodies.ts";
+import type { Fields, Rows } from "./fields.ts";
 import { ARRAYS, LISTED, SCALARS } from "./product.ts";
+import { described } from "./values.ts";
 import { isShared, PRODUCTS, RECORDS, type RecordTable } from "./records.ts";
 
 /** A record. */
@@ -20,6 +21,13 @@ export const Product = objectOf({ ...SCALARS, ...ARRAYS }, "shown");
 export const ListedProduct = v.object({
   ...entriesOf(SCALARS),
   ...v.partial(v.object(entriesOf(LISTED as Fields))).entries,
+  product_territories: described(
+    "The markets of the product, with `include=supply_details` also the suppliers and prices there.",
+    v.optional(v.array(v.union([
+      entryOf(ARRAYS.product_territories, "shown"),
+      entryOf(LISTED.product_territories as Rows, "shown"),
+    ]))),
+  ),
 });
 
 function entriesOf(fields: Fields): v.ObjectEntries {

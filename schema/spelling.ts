@@ -23,6 +23,7 @@ export const OTHER_WORDS: Record<string, readonly string[]> = {
   categories: ["subjects"],
   category: ["subjects"],
   collection: ["product_collections"],
+  copyright: ["custom_fields"],
   country: ["country_of_publication"],
   cover: ["cover_image_url"],
   coverimage: ["cover_image_url"],
@@ -69,6 +70,7 @@ export const OTHER_WORDS: Record<string, readonly string[]> = {
   releasedate: ["publication_date"],
   retailprice: ["product_prices"],
   reviews: ["collateral"],
+  rights: ["PUT /products/{id}/sales-rights"],
   role: ["contributor_role_id"],
   rrp: ["product_prices", "retail_price"],
   shortdescription: ["collateral"],
@@ -77,6 +79,8 @@ export const OTHER_WORDS: Record<string, readonly string[]> = {
   sku: ["product_identifiers"],
   sortby: ["sort"],
   status: ["publishing_status_id"],
+  supplier: ["PUT /products/{id}/territories"],
+  suppliers: ["PUT /products/{id}/territories"],
   stock: ["product_availability_id", "product_availability"],
   summary: ["collateral"],
   synopsis: ["collateral"],
@@ -84,14 +88,15 @@ export const OTHER_WORDS: Record<string, readonly string[]> = {
   tax: ["tax_rate", "product_prices"],
   thema: ["subjects"],
   titletext: ["title"],
-  translator: ["contributors"],
+  territories: ["PUT /products/{id}/territories"],
+  translator: ["contributors", "contributor_id"],
   type: ["product_type", "collateral_type"],
   updatedafter: ["updated_since"],
   vat: ["tax_rate", "product_prices"],
   volume: ["product_collections", "part_number"],
   weight: ["measures"],
   width: ["measures"],
-  writer: ["contributors"],
+  writer: ["contributors", "contributor_id"],
 };
 
 /**
@@ -109,10 +114,16 @@ export function speller(known: readonly string[]) {
       words!.find(([known]) => isMeant(known))?.[1];
     const others = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word]! : [];
     return others.find((other) => known.includes(other)) ??
+      (known.includes("subtitle") ? others.find(isOperation) : undefined) ??
       find((known) => known === word) ??
       find((known) => ENDINGS.some((ending) => known === word + ending)) ??
       find((known) => isNear(word, known));
   };
+}
+
+/** Whether the arrays of a product with a path of their own are meant. Only its body leads there. */
+function isOperation(other: string): boolean {
+  return other.startsWith("PUT ");
 }
 
 /** What a name is given without: `publisher_id`, `subjects`, `currency_code`. */

@@ -66,40 +66,6 @@ language sql immutable parallel safe as $$
   where v.value is not null
 $$;
 
--- What `q` compares (a word and what is found alike): without apostrophes and soft hyphens, in compatibility form and
--- lower case, without marks, some letters as they are typed without them, any other sign as a space, and single letters
--- that follow each other as one word. ASCII takes a shorter way. product_search stores its results, so a change needs a
--- migration that computes them again.
-create or replace function folded(value text) returns text
-language sql immutable parallel safe
-return case
-  when octet_length(value) = char_length(value) then btrim(
-    regexp_replace(
-      regexp_replace(lower(translate(value, '''`', '') collate "C"), '[^a-z0-9]+', ' ', 'g'),
-      '\m([a-z]) (?=[a-z]\M)', '\1', 'g'
-    )
-  )
-  else btrim(
-    regexp_replace(
-      regexp_replace(
-        replace(replace(replace(replace(
-          translate(
-            search_key(normalize(
-              translate(value, E'\'`\u2018\u2019\u201b\u02bb\u02bc\u02b9\u2032\u00b4\u00ad', ''), nfkc
-            )),
-            'øłđðı', 'olddi'
-          ),
-          'þ', 'th'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe') collate "und-x-icu",
-        '[[:punct:][:space:][:cntrl:]$+<=>^|~\u00a2-\u00a9\u00ac\u00ae-\u00b1\u00b4\u00b6-\u00b8\u00d7\u00f7'
-          || '\u02c2-\u02df\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u3004\u3008-\u3020\u3030'
-          || '\ufe00-\ufe0f\ufeff\ufff0-\ufffd\U0001f000-\U0001faff]+',
-        ' ', 'g'
-      ),
-      '\m([[:alpha:]]) (?=[[:alpha:]]\M)', '\1', 'g'
-    )
-  ) collate "C"
-end;
-
 -- The forms of its ISBNs that a product lacks: the ISBN-10 of its ISBN-13, if that begins with 978, and the ISBN-13 of
 -- its ISBN-10. Null if it lacks none. A sum of ten terms in one expression would take PostgreSQL 60 us to start.
 create or replace function other_isbns(isbn13 text, isbn10 text) returns text
@@ -313,8 +279,16 @@ begin
       select r.organization_id, tg_table_name, r.id, v.since, v.before
       from changed r
       cross join lateral (
+        select
+          (not r.is_renamed or (select count(*) from shown) > 10000) and exists (
+            select
+            from record_uses u
+            where u.organization_id = r.organization_id and u.record_table = tg_table_name and u.record_id = r.id
+          ) as is_shown
+      ) u
+      cross join lateral (
         select 0, 9223372036854775807
-        where not r.is_renamed or (select count(*) from shown) > 10000
+        where u.is_shown
         union all
         -- Not shown to this transaction: the products of those that run beside it and are older. The feed may list them
         -- before this transaction ends. It lists those of younger ones afterwards, with the new name.
@@ -322,7 +296,7 @@ begin
           change_version() - pg_current_xact_id()::text::bigint
             + pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
           change_version()
-        where r.is_renamed and (select count(*) from shown) <= 10000
+        where not u.is_shown
       ) v (since, before)
       where v.since < v.before
       on conflict (organization_id, record_table, record_id) do update set
@@ -360,51 +334,79 @@ begin
   return null;
 end $$;
 
--- Makes a rename a change of the next products that show the record, at most `most`. Returns how many, or null if
--- there is none. Several processes may call it at once.
-create or replace function spread_rename(most integer) returns integer
+-- Makes renames of the next organization after this one changes of the products that show the records: at most 500
+-- records, and at most `most` products. Returns the organization, or null after the last, and how many records moved on.
+-- None if another process is at it. Products are locked before renames, as move_names() does.
+create or replace function spread_renames(after uuid, most integer, out organization uuid, out records integer)
 language plpgsql security definer set search_path from current as $$
 declare
   item renames;
+  items renames[];
+  -- The last product of each item that is done. Null: all are.
+  positions uuid[];
   ids uuid[];
+  products uuid[] := '{}';
+  sinces bigint[] := '{}';
+  befores bigint[] := '{}';
+  named uuid[] := '{}';
 begin
-  -- In any order: one with many products does not hold back the others.
-  select r.* into item from renames r order by random() limit 1 for update skip locked;
-  if not found then
-    return null;
+  records := 0;
+  select r.organization_id into organization
+  from renames r
+  where after is null or r.organization_id > after
+  order by r.organization_id
+  limit 1;
+  if not found or not pg_try_advisory_xact_lock(hashtextextended('renames ' || organization, 0)) then
+    return;
   end if;
-  ids := array(
-    select distinct u.product_id
-    from record_uses u
-    where u.organization_id = item.organization_id and u.record_table = item.record_table
-      and u.record_id = item.record_id and (item.position is null or u.product_id > item.position)
-    order by u.product_id
-    limit most
-  );
-  with locked as materialized (
-    select c.product_id
-    from product_changes c
-    where c.organization_id = item.organization_id and c.product_id = any (ids)
-      and c.change_version >= item.since and c.change_version < item.before
-    order by c.product_id
-    for no key update
-  )
+  for item in
+    select r.* from renames r where r.organization_id = organization order by r.record_table, r.record_id limit 500
+  loop
+    ids := array(
+      select distinct u.product_id
+      from record_uses u
+      where u.organization_id = organization and u.record_table = item.record_table
+        and u.record_id = item.record_id and (item.position is null or u.product_id > item.position)
+      order by u.product_id
+      limit most - cardinality(products)
+    );
+    products := products || ids;
+    sinces := sinces || array_fill(item.since, array[cardinality(ids)]);
+    befores := befores || array_fill(item.before, array[cardinality(ids)]);
+    if item.record_table in ('contributors', 'collections') then
+      named := named || ids;
+    end if;
+    records := records + 1;
+    items[records] := item;
+    if cardinality(products) >= most then
+      positions[records] := ids[cardinality(ids)];
+      exit;
+    end if;
+  end loop;
+  perform from product_changes c
+  where c.organization_id = organization and c.product_id = any (products)
+  order by c.product_id
+  for no key update;
   update product_changes c set change_version = greatest(c.change_version, change_version())
-  from locked l
-  where c.organization_id = item.organization_id and c.product_id = l.product_id;
-  if item.record_table in ('contributors', 'collections') then
-    perform index_search(item.organization_id, ids);
+  from unnest(products, sinces, befores) u (product_id, since, before)
+  where c.organization_id = organization and c.product_id = u.product_id
+    and c.change_version >= u.since and c.change_version < u.before;
+  if named <> '{}' then
+    perform index_search(organization, named);
   end if;
-  if cardinality(ids) < most then
-    delete from renames r
-    where r.organization_id = item.organization_id and r.record_table = item.record_table
-      and r.record_id = item.record_id;
-  else
-    update renames r set position = ids[most]
-    where r.organization_id = item.organization_id and r.record_table = item.record_table
-      and r.record_id = item.record_id;
-  end if;
-  return cardinality(ids);
+  for i in 1 .. records loop
+    item := items[i];
+    -- One that has been renamed again begins again.
+    if positions[i] is null then
+      delete from renames r
+      where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id
+        and r is not distinct from item;
+    else
+      update renames r set position = positions[i]
+      where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id
+        and r is not distinct from item;
+    end if;
+  end loop;
 end $$;
 
 -- Invalidates the stored JSON of organizations with rows that refer to the new record already: they were written while
@@ -585,13 +587,13 @@ cross join lateral (
   select concat_ws(
     E'\x1f',
     (
-      select string_agg(folded(r.name), E'\x1f')
+      select string_agg(r.found_name, E'\x1f')
       from product_contributors x
       join contributors r on r.organization_id = x.organization_id and r.id = x.contributor_id
       where x.organization_id = p.organization_id and x.product_id = p.id
     ),
     (
-      select string_agg(folded(r.name), E'\x1f')
+      select string_agg(r.found_name, E'\x1f')
       from product_collections x
       join collections r on r.organization_id = x.organization_id and r.id = x.collection_id
       where x.organization_id = p.organization_id and x.product_id = p.id
@@ -605,8 +607,9 @@ cross join lateral search_texts(
 -- Writes what searches compare of products of an organization. Locks their rows of product_changes, which every writer of
 -- a product writes first: nobody changes a text between the reading and the writing of it.
 create or replace function index_search(organization uuid, ids uuid[]) returns void
-language sql volatile security definer set search_path from current as $$
-  select from product_changes c
+language plpgsql security definer set search_path from current as $$
+begin
+  perform from product_changes c
   where c.organization_id = organization and c.product_id = any (ids)
   order by c.product_id
   for no key update;
@@ -626,8 +629,8 @@ language sql volatile security definer set search_path from current as $$
     title = excluded.title,
     found_text = excluded.found_text
   where (s.created_at, s.publisher_id, s.imprint_id, s.search_text, s.found_text) is distinct from
-    (excluded.created_at, excluded.publisher_id, excluded.imprint_id, excluded.search_text, excluded.found_text)
-$$;
+    (excluded.created_at, excluded.publisher_id, excluded.imprint_id, excluded.search_text, excluded.found_text);
+end $$;
 
 -- Writes what searches compare when SQL inserts or updates products.
 create or replace function index_products() returns trigger
@@ -749,7 +752,7 @@ revoke execute on function
   move_product(), move_products(), forget_document(), move_names(), move_missing_names(),
   move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
   version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(), index_products(),
-  index_all_products(), index_search(uuid, uuid[]), spread_rename(integer)
+  index_all_products(), index_search(uuid, uuid[]), spread_renames(uuid, integer)
 from public;
 
 do $$
@@ -782,6 +785,16 @@ declare
       and f.conrelid::regclass::text = any (product_rows || 'products'::text)
       and exists (select from pg_attribute o where o.attrelid = r.oid and o.attname = 'organization_id')
       and not exists (select from pg_attribute p where p.attrelid = r.oid and p.attname = 'product_id')
+  );
+  -- All records of organizations, also those that no product shows.
+  dated_records constant text[] := array(
+    select c.relname
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+      and a.attname in ('organization_id', 'id', 'name', 'updated_at')
+    group by c.relname
+    having count(*) = 4
   );
   code_lists constant text[] := array[
     'publishing_statuses', 'product_availabilities', 'product_forms', 'contributor_roles', 'lifecycle_statuses',
@@ -862,7 +875,7 @@ begin
       (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
       (product_rows, 'truncated', 'before truncate', 'statement', by_sql, 'move_products()'),
 
-      (records || 'publishing_programs'::text, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
+      (dated_records, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
         'move_product()'),
       (records, 'renamed', 'after update', 'statement', null, 'move_names()'),
       -- Foreign keys prevent the deletion of names in use, except in a statement that inserts them again.

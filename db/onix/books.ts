@@ -5,7 +5,7 @@ import {
 import { giveIds, type Ids } from "../../schema/onix/mapping/ids.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
-import { fromStored } from "../../schema/onix/xml/write.ts";
+import { fromStored } from "../../schema/onix/xml/read.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";

@@ -17,6 +17,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { lockKeys, type ProductKey } from "../products/keys.ts";
+import { keyOfName } from "../products/names.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
 import { objectsIn } from "../../schema/objects.ts";
@@ -204,11 +205,6 @@ function lockKeysOf(named: Record<Table, NamedRecord[]>): ProductKey[] {
       ),
     ])
   );
-}
-
-/** A name as names are compared: NFC, with each run of white space as one space. */
-function keyOfName(name: string): string {
-  return name.normalize("NFC").replace(/\s+/g, " ").trim();
 }
 
 /** Something named, with the role in which a record names it. */
@@ -419,7 +415,7 @@ function findRows(
     select ${names(...columns.map((column) => `r.${column}`))}
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
-      left(search_key(r.name), 200) collate "C" = any(array(
+      left(r.name_key, 200) = any(array(
         select left(search_key(x.name), 200)
         from jsonb_array_elements_text(${json(all)}) x (name)
       ))

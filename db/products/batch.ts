@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, invalidAt, unavailable } from "../../schema/errors.ts";
+import { sentField } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -24,6 +25,7 @@ import {
   sizeOfStored,
 } from "./documents.ts";
 import { hasKey, type ProductKey } from "./keys.ts";
+import { findNamed } from "./names.ts";
 import { changedFields } from "./upsert.ts";
 import {
   lockAndFind,
@@ -63,11 +65,12 @@ type Key = ProductKey<Match>;
 interface BatchItem {
   index: number;
   operation: Operation;
+  /** The field that says the product form. */
+  formField: string;
 }
 
 /** What an operation does to one product. */
-interface PlannedWrite extends Write {
-  index: number;
+interface PlannedWrite extends Write, Pick<BatchItem, "index" | "formField"> {
   /** For a deletion, the id as the client sent it. */
   deletedAs?: string;
   precondition?: Precondition | undefined;
@@ -115,10 +118,15 @@ export async function writeBatch(
     async (tx, storeResponse) => {
       results = new BatchResults({ isKept, isMinimal, failWith });
       let rest = operations.flatMap((operation, index): BatchItem[] => {
-        if (!(operation instanceof ApiError)) return [{ index, operation }];
+        if (!(operation instanceof ApiError)) {
+          const body = bodyOf(operation) ?? {};
+          const formField = sentField(body, "product_form_id");
+          return [{ index, operation, formField }];
+        }
         results.fail(index, operation);
         return [];
       });
+      rest = await findIds(tx, rest, results);
       while (rest.length > 0) {
         const { writes, later } = await plan(tx, rest, results, ignore);
         results.add(await writeTogether(tx, writes));
@@ -139,6 +147,62 @@ export async function writeBatch(
     },
     () => readResults(database, results),
   );
+}
+
+/** The body of an operation, if it has one. */
+function bodyOf(operation: Operation): ProductBody | undefined {
+  switch (operation.method) {
+    case "create":
+    case "update":
+      return operation.body;
+    case "upsert":
+      return operation.updated;
+  }
+}
+
+/** The operations with the ids that names stand for. One at fault gets its error. */
+async function findIds(
+  tx: Transaction,
+  items: readonly BatchItem[],
+  results: BatchResults,
+): Promise<BatchItem[]> {
+  const found = await findNamed(
+    tx,
+    items.map(({ operation }) => ({
+      id: "id" in operation ? operation.id : uuidv7(),
+      body: bodyOf(operation) ?? {},
+      isNew: operation.method !== "update",
+      // Whether the entries of an upsert exist is not known yet.
+      restored: {},
+    })),
+  );
+  return items.flatMap((item, i) => {
+    const change = found[i]!;
+    if (!(change instanceof ApiError)) {
+      return { ...item, operation: withBody(item.operation, change.body) };
+    }
+    results.fail(item.index, change);
+    return [];
+  });
+}
+
+function withBody(operation: Operation, body: ProductBody): Operation {
+  switch (operation.method) {
+    case "create":
+    case "update":
+      return { ...operation, body };
+    case "upsert": {
+      const { created } = operation;
+      const isError = created instanceof ApiError;
+      return {
+        ...operation,
+        updated: body,
+        created: isError ? created : body,
+      };
+    }
+    case "delete":
+      return operation;
+  }
 }
 
 /** The results of a batch that is committed. */
@@ -288,8 +352,8 @@ async function plan(
   const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
   const planned = now.flatMap((item) => writeOf(item, found, results));
-  if (planned.some((write) => isFormUnused(write, found))) {
-    ignore("product_form_id");
+  for (const write of planned) {
+    if (isFormUnused(write, found)) ignore(write.formField);
   }
   const valid = await checkPreconditions(tx, planned, results);
   const changed = new Set(
@@ -388,7 +452,7 @@ function nameOf({ match, value }: Key): string {
 
 /** The write of an operation. An operation without one gets its result. */
 function writeOf(
-  { index, operation }: BatchItem,
+  { operation, ...item }: BatchItem,
   found: readonly FoundProduct[],
   results: BatchResults,
 ): PlannedWrite[] {
@@ -397,43 +461,43 @@ function writeOf(
   );
   switch (operation.method) {
     case "create":
-      return [{ index, id: uuidv7(), body: operation.body, isNew: true }];
+      return [{ ...item, id: uuidv7(), body: operation.body, isNew: true }];
     case "update": {
       const { id, body, precondition } = operation;
-      if (product) return [{ index, id, body, isNew: false, precondition }];
-      results.fail(index, productNotFound(id));
+      if (product) return [{ ...item, id, body, isNew: false, precondition }];
+      results.fail(item.index, productNotFound(id));
       return [];
     }
     case "delete": {
       const { id, sentId: deletedAs, precondition } = operation;
       if (product) {
         const deletion = { body: {}, isNew: false, isDeleted: true };
-        return [{ index, id, ...deletion, deletedAs, precondition }];
+        return [{ ...item, id, ...deletion, deletedAs, precondition }];
       }
       const failed = precondition && failureOf(precondition);
-      if (failed) results.fail(index, failed);
-      else results.delete(index, deletedAs, false);
+      if (failed) results.fail(item.index, failed);
+      else results.delete(item.index, deletedAs, false);
       return [];
     }
     case "upsert": {
       const { match, value, updated, created } = operation;
       if (another) {
         const message = `Several products have this ${match}`;
-        results.fail(index, new ApiError("AMBIGUOUS", message));
+        results.fail(item.index, new ApiError("AMBIGUOUS", message));
         return [];
       }
       if (product) {
         const { id } = product;
-        return [{ index, id, body: updated, isNew: false, isWhole: true }];
+        return [{ ...item, id, body: updated, isNew: false, isWhole: true }];
       }
       const error = match === "product_code"
         ? new ApiError("NOT_FOUND", `No product with the code "${value}"`)
         : created;
       if (!(error instanceof ApiError)) {
         const key = { match, value };
-        return [{ index, id: uuidv7(), body: error, isNew: true, key }];
+        return [{ ...item, id: uuidv7(), body: error, isNew: true, key }];
       }
-      results.fail(index, error);
+      results.fail(item.index, error);
       return [];
     }
   }

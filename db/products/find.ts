@@ -1,5 +1,4 @@
 import {
-  isOneOf,
   joined,
   json,
   organization,
@@ -12,7 +11,7 @@ import { containsWord, indexedPart, isbnPartOf, wordsOf } from "./search.ts";
 /*
  * What `q` finds: products of which people know each word, such as a title, an ISBN or an
  * author's name. It compares `found_text` of `product_search`, here `s`, by the SQL function
- * `folded`, and looks up the names of publishers and imprints, which most products may show.
+ * `folded`, and `found_name` of publishers and imprints, which most products may show.
  */
 
 /** A phrase in double quotes, or a word. Commas separate words too: `Surname, First`. */
@@ -41,9 +40,9 @@ export interface FoundWord {
   word: string;
   /** As texts have it. Empty if folding leaves nothing of it. */
   folded: string;
-  /** The publishers and imprints whose names contain it. Most words are in none. */
-  publishers: string[] | null;
-  imprints: string[] | null;
+  /** Whether names of publishers or imprints contain it. Most words are in none. */
+  in_publishers: boolean;
+  in_imprints: boolean;
 }
 
 /** What `q` finds, in order of its words. */
@@ -53,35 +52,47 @@ export interface Found {
   whole: string;
 }
 
+/** Letters and digits of which the trigram index finds a word. */
+const INDEXED = /[\p{L}\p{N}]{3}/u;
+
 /**
- * Selects the words of `q` in order, each with the whole term. The names of all publishers
- * and imprints are folded once for all words.
+ * Selects the words of `q` in order, each with the whole term. A word of many names is found
+ * among the first of them, another by the trigram index: counting makes the planner use it.
+ * It finds no short word, for which names are read until one has it.
  */
 export function foldedWords(
   words: readonly string[],
 ): Statement<FoundWord & { whole: string }> {
-  const named = (table: string) =>
-    sql`(
-      select json_agg(r.id)
-      from ${raw(`folded_${table}`)} r
-      where w.folded <> '' and r.name like '%' || w.folded || '%'
-    ) as ${raw(table)}`;
-  const foldedNames = (table: string) =>
-    sql`${raw(`folded_${table}`)} as materialized (
-      select r.id, folded(r.name) as name
+  const rows = words.map((word, place) => (
+    { word, place, is_short: !INDEXED.test(word) }
+  ));
+  const isNamed = (table: string) => {
+    const names = sql`
       from ${raw(table)} r
       where r.organization_id = ${organization}
-    )`;
+    `;
+    return sql`
+      w.folded <> '' and case
+        when w.is_short
+          then exists (select ${names} and (r.found_name || '') like '%' || w.folded || '%')
+        when exists (
+          select
+          from (select r.found_name ${names} limit 1000) r
+          where r.found_name like '%' || w.folded || '%'
+        ) then true
+        else (select count(*) ${names} and r.found_name like '%' || w.folded || '%') > 0
+      end as ${raw(`in_${table}`)}
+    `;
+  };
   return sql`
-    with ${foldedNames("publishers")}, ${foldedNames("imprints")}
     select
-      w.word, w.folded, ${named("publishers")}, ${named("imprints")},
+      w.word, w.folded, ${isNamed("publishers")}, ${isNamed("imprints")},
       folded(${words.join(" ")}) as whole
     from (
-      select w.word, w.place, folded(w.word) as folded
-      from jsonb_array_elements_text(${
-    json(words)
-  }) with ordinality w (word, place)
+      select w.word, w.is_short, w.place, folded(w.word) as folded
+      from jsonb_to_recordset(${
+    json(rows)
+  }) w (word text, place int, is_short boolean)
       -- Keeps it from being folded for each name.
       offset 0
     ) w
@@ -97,21 +108,38 @@ export function foundConditions({ words, whole }: Found): Statement[] {
   if (whole === "") {
     return words.map(({ word }) => sql` and ${containsWord(word)}`);
   }
-  return words.map(({ word, folded, publishers, imprints }) => {
+  return words.map(({ word, folded, in_publishers, in_imprints }) => {
     const texts = new Set([folded, isbnPartOf(word) || folded]);
+    const named = (table: string) =>
+      sql`(
+        select r.id
+        from ${raw(table)} r
+        where r.organization_id = ${organization} and r.found_name like ${`%${folded}%`}
+      )`;
     // An id is compared sooner than a text.
     const alternatives = [
-      ...publishers ? [sql`s.publisher_id ${isOneOf(publishers)}`] : [],
-      ...imprints ? [sql`s.imprint_id ${isOneOf(imprints)}`] : [],
+      ...in_publishers ? [sql`s.publisher_id in ${named("publishers")}`] : [],
+      ...in_imprints ? [sql`s.imprint_id in ${named("imprints")}`] : [],
       ...Array.from(texts, inFoundText),
     ];
     return sql` and (${joined(alternatives, " or ")})`;
   });
 }
 
-/** The condition that `found_text` contains a folded text, which has no sign of a pattern. */
+/** Kana, whose voicing marks `search_text` lacks. */
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/**
+ * The condition that `found_text` contains a folded text, which has no sign of a pattern.
+ * It begins with `search_text`.
+ */
 function inFoundText(folded: string): Statement {
   const pattern = `%${folded}%`;
+  if (KANA.test(folded)) {
+    return sql`(
+      s.found_text like ${pattern} and substr(s.found_text, length(s.search_text) + 2) like ${pattern}
+    )`;
+  }
   const letters = folded.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   if (letters < 3) return sql`(s.found_text || '') like ${pattern}`;
   const indexed = indexedPart(folded);

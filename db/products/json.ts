@@ -153,8 +153,10 @@ function fromReferenced(
   fields: Fields,
   alias: string,
 ): Statement {
-  const { refers } = fields[name] as Column;
-  return recordWithId(refers!.table, raw(`${alias}.${name}`));
+  const { table, heldBy } = (fields[name] as Column).refers!;
+  if (!heldBy) return recordWithId(table, raw(`${alias}.${name}`));
+  const holder = fromReferenced(heldBy, fields, alias);
+  return recordWithId(table, sql`(select r.${raw(name)} ${holder})`);
 }
 
 function shownValue(
@@ -270,6 +272,14 @@ export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
         array: valueJson(name, array, LISTED as Fields, PRODUCT_ROW),
       }]
       : [],
+);
+
+/** The territories of product `p` as a whole, which lists can include. */
+export const wholeTerritories = valueJson(
+  "product_territories",
+  ARRAYS.product_territories,
+  ARRAYS,
+  PRODUCT_ROW,
 );
 
 /** The arrays of row `x` of products that lists can include. */

@@ -1,5 +1,7 @@
 import { invalid } from "../../schema/errors.ts";
 import {
+  CODE_FILTERS,
+  type CodeFilter,
   COUNTED_FILTERS,
   DEFAULT_SORT,
   EXACT_FILTERS,
@@ -12,6 +14,7 @@ import {
 } from "../../schema/list_query.ts";
 import {
   isOneOf,
+  isOneOfTexts,
   opaque,
   organization,
   raw,
@@ -291,12 +294,22 @@ function selected(
 
 /** The filter conditions on product `p`, each with a leading `and`. */
 function conditions(query: ListQuery): Statement[] {
-  const { product_type } = query;
+  const { product_type, publication_date_from, publication_date_to } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
       const ids = query[filter.name];
       return ids ? refersTo(filter, ids) : [];
     }),
+    ...CODE_FILTERS.flatMap((filter) => {
+      const codes = query[filter.name] as string[] | undefined;
+      return codes ? [hasCode(filter, codes)] : [];
+    }),
+    ...publication_date_from
+      ? [sql` and p.publication_date >= ${publication_date_from}`]
+      : [],
+    ...publication_date_to
+      ? [sql` and p.publication_date <= ${publication_date_to}`]
+      : [],
     ...product_type
       ? [
         sql` and p.product_type = any(string_to_array(${product_type.join()}, ','))`,
@@ -326,6 +339,29 @@ function refersTo(
     : [condition];
 }
 
+/** The ids of the records of a shared table with these codes. */
+function idsOfCodes(table: string, codes: readonly string[]): Statement {
+  return sql`array(
+    select r.id from ${raw(table)} r where r.code ${isOneOfTexts(codes)}
+  )`;
+}
+
+/** The condition that product `p`, or its format, refers to a record with one of these codes. */
+function hasCode(
+  { reference, table, heldBy }: CodeFilter,
+  codes: readonly string[],
+): Statement {
+  const ids = idsOfCodes(table, codes);
+  if (!heldBy) return sql` and p.${raw(reference)} = any(${ids})`;
+  return sql` and p.${raw(heldBy)} in (
+    select x.id
+    from formats x
+    where x.organization_id = ${organization} and x.${
+    raw(reference)
+  } = any(${ids})
+  )`;
+}
+
 function linksTo(table: string, column: string, ids: string[]): Statement {
   const isLinked = sql`x.${raw(column)} ${isOneOf(ids)}`;
   return sql` and p.id in (
@@ -344,6 +380,15 @@ function storedCount(
 ): { filter: string; value: unknown } | undefined {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (!narrowing) return { filter: "organization_id", value: organization };
+  const byCode = CODE_FILTERS.find(({ name, isCounted }) =>
+    name === narrowing && isCounted
+  );
+  if (byCode && others.length === 0) {
+    const [code, ...codes] = query[byCode.name] as string[];
+    if (codes.length > 0) return;
+    const ids = idsOfCodes(byCode.table, [code!]);
+    return { filter: byCode.reference, value: sql`(${ids})[1]` };
+  }
   const filter = COUNTED_FILTERS.find((column) => column === narrowing);
   const [value, ...values] = filter && query[filter] || [];
   if (!filter || !value || others.length > 0 || values.length > 0) return;

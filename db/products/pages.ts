@@ -11,7 +11,12 @@ import {
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
 import { storeProducts } from "./documents.ts";
-import { listedRows, listedValues, summaryJson } from "./json.ts";
+import {
+  listedRows,
+  listedValues,
+  summaryJson,
+  wholeTerritories,
+} from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
@@ -25,8 +30,10 @@ export const currentSummary = sql`coalesce(d.summary, ${summaryJson})`;
  * them would take 50 MB of every session.
  */
 export function includedArrays(include: ListQuery["include"]): Statement[] {
+  const hasSupply = include.has("supply_details");
   const isPossible = ({ name }: { name: ArrayName }) =>
-    include.has(name) || include.size > 1;
+    (include.has(name) || include.size > 1) &&
+    !(hasSupply && name === "product_territories");
   const fragment = ({ name, array }: { name: ArrayName; array: Statement }) =>
     sql`case when ${opaque(include.has(name), "boolean")}
       then ',"${raw(name)}":' || ${array}
@@ -35,6 +42,7 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
   const values = listedValues.filter(isPossible);
   const hasValues = values.some(({ name }) => include.has(name));
   return [
+    ...hasSupply ? [sql` || ',"product_territories":' || ${supply}`] : [],
     ...listedRows.filter(isPossible).map((array) =>
       sql` || ${fragment(array)}`
     ),
@@ -48,6 +56,12 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
     ],
   ];
 }
+
+/** The whole `product_territories` of product `p`, from document `d` or the tables. */
+const supply = sql`coalesce(
+  (('{' || d.details || '}')::json -> 'product_territories')::text,
+  ${wholeTerritories}::text
+)`;
 
 /** A page of products, with the state of their documents. */
 export interface ProductsRow extends LongText {

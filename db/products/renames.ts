@@ -5,8 +5,8 @@ import type { Database } from "../database.ts";
  * A change of a record is a change of every product that shows it, also for those who
  * follow the feed. A trigger changes up to 10,000 products with a name. More of them, and
  * those that show something else of the record, wait in the table `renames`, and follow in
- * chunks, so that no writer waits for long. A chunk is committed together with its last
- * product, from which another process goes on if this one ends.
+ * chunks, so that no writer waits for long. Organizations have one chunk after the other. A chunk is committed
+ * together with its last product, from which another process goes on if this one ends.
  */
 
 /** The products of a chunk. Their writers wait for it, for some 50 ms. */
@@ -27,16 +27,35 @@ export async function hasRenames(database: Database): Promise<boolean> {
   return row!.is_there;
 }
 
-/** Spreads the renames that wait now. Other processes may do the same. */
+/** The organization of a chunk, and how many of its records moved on. Null after the last organization. */
+interface Chunk {
+  organization: string | null;
+  records: number;
+}
+
+/** Spreads renames of the next organization after this one. */
+async function spreadChunk(
+  database: Database,
+  after: string | null,
+): Promise<Chunk> {
+  const deadline = performance.now() + LIMIT_MS;
+  const [[chunk]] = await database.for({ deadline }).write(sql<Chunk>`
+    select organization, records from spread_renames(${after}, ${PRODUCTS_AT_ONCE})
+  `);
+  return chunk!;
+}
+
+/** Spreads the renames that wait now, of one organization after the other. Other processes may do the same. */
 export async function spreadRenames(database: Database): Promise<void> {
+  let after: string | null = null;
+  let isWorking = false;
   for (;;) {
-    const deadline = performance.now() + LIMIT_MS;
-    const [[row]] = await database.for({ deadline }).write(
-      sql<{ products: number | null }>`
-        select spread_rename(${PRODUCTS_AT_ONCE}::int) as products
-      `,
-    );
-    if (row!.products === null) return;
+    const { organization, records } = await spreadChunk(database, after);
+    isWorking ||= records > 0;
+    after = organization;
+    if (organization) continue;
+    if (!isWorking) return;
+    isWorking = false;
   }
 }
 

@@ -48,9 +48,7 @@ export function namesContaining(term: string): Statement[] {
 
 /** The condition that the name of record `r` contains the word. */
 function nameContains(word: string): Statement {
-  const key = hasTrigram(word)
-    ? sql`search_key(r.name)`
-    : sql`(search_key(r.name) || '')`;
+  const key = hasTrigram(word) ? sql`r.name_key` : sql`(r.name_key || '')`;
   return sql`${key} like ${patternOf(word)}`;
 }
 

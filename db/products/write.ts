@@ -5,6 +5,7 @@ import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
   isOneOf,
+  joined,
   json,
   names,
   organization,
@@ -12,6 +13,7 @@ import {
   raw,
   sql,
   type Statement,
+  unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -37,6 +39,7 @@ import {
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { getWritten } from "./get.ts";
+import { withIds } from "./names.ts";
 import { writeArrays } from "./rows.ts";
 import { writeSearch } from "./search_index.ts";
 import { writeTerms } from "./terms.ts";
@@ -50,12 +53,14 @@ export async function createProduct(
   body: ProductBody,
   request: KeyedRequest,
 ): Promise<KeyedOutcome> {
-  const change = { id: uuidv7(), body, isNew: true };
+  const given = { id: uuidv7(), body, isNew: true };
+  let change = given;
   try {
     return await withIdempotencyKey(
       database,
       request,
       async (tx, storeResponse) => {
+        change = await withIds(tx, given);
         // A retry has another product code.
         const writes = writeProducts(tx, [change]);
         const stored = storeResponse(sql`
@@ -87,13 +92,15 @@ export async function updateProduct(
   body: ProductBody,
   precondition?: Precondition,
 ): Promise<string> {
-  const change = { id, body, isNew: false };
+  const given = { id, body, isNew: false };
+  let change = given;
   // Counting reads the old values before the update locks the product.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted ? [lockProducts([id], "no key update")] : [];
   try {
     const results = await database.transaction(async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
+      change = await withIds(tx, given);
       const writes = writeProducts(tx, [change]);
       return await tx.commit(
         ...locks,
@@ -180,7 +187,7 @@ export function writeProducts(
   const arrays = writeArrays(changes);
   return [
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
-    ...created.map(insertProduct),
+    ...insertProducts(created),
     ...countProducts(changes, deleted),
     ...endAnnouncements(updated),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
@@ -225,24 +232,34 @@ function newProductCode(): string {
 /** The times that an import restores. */
 const TIMES = ["created_at", "updated_at"];
 
-/** Inserts the row. Columns without a field in the body are null. */
-function insertProduct({ id, body, restored = {} }: Change): Statement {
-  const code = restored.product_code ?? newProductCode();
-  const values = COLUMNS.map((column) => {
-    const value = body[column] ?? null;
-    return Array.isArray(value) ? json(value) : value;
+/** Inserts the rows. Columns without a field in the body are null. */
+function insertProducts(changes: readonly Change[]): Statement[] {
+  const groups = Map.groupBy(
+    changes,
+    ({ restored = {} }) => TIMES.filter((name) => restored[name]).join(),
+  );
+  return Array.from(groups, ([times, changes]) => {
+    const rows = changes.map(({ id, body, restored = {} }) => {
+      const { product_code = newProductCode() } = restored;
+      const values = COLUMNS.map((column) => {
+        const value = body[column] ?? null;
+        return Array.isArray(value) ? json(value) : value;
+      });
+      const restoredTimes = times ? times.split(",") : [];
+      const all = [id, product_code, ...values]
+        .concat(restoredTimes.map((name) => restored[name]));
+      return sql`(${organization}, ${parameters(all)})`;
+    });
+    const inserted = sql`
+      insert into products
+        (organization_id, id, product_code, ${productColumns}${
+      raw(times && `, ${times}`)
+    })
+      values ${joined(rows)}
+    `;
+    // The values of many rows make many texts.
+    return rows.length === 1 ? inserted : unprepared(inserted);
   });
-  const times = TIMES.filter((name) => restored[name]);
-  const restoredTimes = times.map((name) => restored[name]);
-  return sql`
-    insert into products
-      (organization_id, id, product_code, ${productColumns}${
-    times.map((name) => raw(`, ${name}`))
-  })
-    values (${organization}, ${
-    parameters([id, code, ...values, ...restoredTimes])
-  })
-  `;
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 import { REFERENCES, referencesIn } from "../../schema/references.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import {
+  joined,
   json,
   names,
   organization,
@@ -43,7 +44,7 @@ import { uuidv7 } from "../uuid.ts";
  */
 
 /** The sort key of names, which ignores case and accents. It matches the index. */
-const nameKey = sql`left(search_key(r.name), 200) collate "C"`;
+const nameKey = sql`left(r.name_key, 200)`;
 
 /** The `order by` of records `r`. Ids order records with equal values. */
 const RECORD_SORTING: Record<RecordSort, Statement> = {
@@ -276,7 +277,10 @@ async function throwInUse(
   id: string,
   error: unknown,
 ): Promise<never> {
-  if (brokenConstraint(error) !== referringTo(table).constraint) throw error;
+  const broken = brokenConstraint(error);
+  if (!referringTo(table).some(({ constraint }) => constraint === broken)) {
+    throw error;
+  }
   const [row] = await database.scan(
     sql<{ count: number }>`select ${countReferring(table, id)} as count`,
   );
@@ -299,35 +303,36 @@ async function throwInUse(
  */
 function referringTo(table: OwnTable) {
   if (table === "publishing_programs") {
-    return {
-      from: "publishing_program_products",
+    return [{
+      rows: "publishing_program_products",
       product: "product_id",
       column: "program_id",
       constraint: "publishing_program_products_program",
-    };
+    }];
   }
-  const { field, array, constraint } = REFERENCES.find((reference) =>
-    reference.table === table && !reference.isSeries
-  )!;
-  return {
-    from: array?.table ?? "products",
-    product: array ? "product_id" : "id",
-    column: field,
-    constraint,
-  };
+  return REFERENCES
+    .filter((reference) => reference.table === table && !reference.isSeries)
+    .map(({ field, array, constraint }) => ({
+      rows: array?.table ?? "products",
+      product: array ? "product_id" : "id",
+      column: field,
+      constraint,
+    }));
 }
 
 /** An SQL expression that counts the products that refer to the record. */
 function countReferring(table: OwnTable, id: string): Statement {
-  const { from, product, column } = referringTo(table);
   // A product may list a contributor in several roles.
-  const select = table === "contributors" ? "select distinct" : "select";
-  return sql`(
-    select count(*)
-    from (
-      ${raw(select)} x.${raw(product)}
-      from ${raw(from)} x
+  const select = raw(table === "contributors" ? "select distinct" : "select");
+  const products = referringTo(table).map(({ rows, product, column }) =>
+    sql`
+      ${select} x.${raw(product)}
+      from ${raw(rows)} x
       where x.organization_id = ${organization} and x.${raw(column)} = ${id}
-    ) referring
-  )::int`;
+    `
+  );
+  if (products.length === 0) return raw("0");
+  return sql`(select count(*) from (${
+    joined(products, " union ")
+  }) referring)::int`;
 }

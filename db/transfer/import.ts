@@ -1,5 +1,9 @@
 import type { Entry, RestoredLine } from "../../schema/bodies.ts";
-import { type ErrorDetail, unknownReference } from "../../schema/errors.ts";
+import {
+  ApiError,
+  type ErrorDetail,
+  unknownReference,
+} from "../../schema/errors.ts";
 import {
   type LineTable,
   ONIX_TABLES,
@@ -22,6 +26,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { type ReferencedId, unknownReferences } from "../products/errors.ts";
 import { lockKeys } from "../products/keys.ts";
+import { findNamed } from "../products/names.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/write_together.ts";
 import { recordColumns } from "../records/records.ts";
@@ -179,12 +184,16 @@ class Batches {
     const [{ table }] = lines as [RecordLine];
     const faults = await this.#database.transaction(async (tx) => {
       checkUndistributed(tx);
-      const changes = await findChanges(tx, lines);
+      const unnamed = new Map<RecordLine, ErrorDetail[]>();
+      const found = table === "products"
+        ? await findIds(tx, lines, unnamed)
+        : lines;
+      const changes = await findChanges(tx, found);
       const faults = table === "products"
         ? await writeProducts(tx, changes)
         : await writeRecords(tx, table, changes);
       await tx.commit();
-      return faults;
+      return [...unnamed, ...faults];
     });
     for (const [{ number }, details] of faults) {
       this.#refused(number, reasonOf(details));
@@ -261,6 +270,7 @@ async function findChanges(
   tx: Transaction,
   lines: readonly RecordLine[],
 ): Promise<LineChange[]> {
+  if (lines.length === 0) return [];
   const [{ kind, table }] = lines as [RecordLine];
   const areTheirs = sql`r.id ${isAnyOf(lines.map(({ record }) => record.id))}`;
   const results = await tx.send(
@@ -296,6 +306,29 @@ async function findChanges(
 }
 
 type Faults = Map<RecordLine, ErrorDetail[]>;
+
+/** The lines with the ids that names stand for. The errors of the others are added to `faults`. */
+async function findIds(
+  tx: Transaction,
+  lines: readonly RecordLine[],
+  faults: Faults,
+): Promise<RecordLine[]> {
+  const found = await findNamed(
+    tx,
+    lines.map(({ record: { id, ...body } }) => (
+      { id, body, isNew: true, restored: {} }
+    )),
+  );
+  return lines.flatMap((line, i) => {
+    const change = found[i]!;
+    if (change instanceof ApiError) {
+      faults.set(line, change.details);
+      return [];
+    }
+    const record = { ...change.body, id: change.id } as RestoredLine;
+    return { ...line, record };
+  });
+}
 
 /** Writes products as batches do, with what `GET` does not show of them. */
 async function writeProducts(

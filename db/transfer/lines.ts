@@ -10,7 +10,7 @@ import {
 } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
-import { fromStored } from "../../schema/onix/xml/write.ts";
+import { fromStored } from "../../schema/onix/xml/read.ts";
 
 /** An invalid line. The message is the reason. */
 export class LineError extends Error {

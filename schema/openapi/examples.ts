@@ -37,18 +37,23 @@ export function exampleFailures(isWanted: (exchange: Exchange) => boolean) {
   );
 }
 
-/** The value of a parameter in the path of a request to the demo organization. */
-export function examplePathParameter(path: string, name: string): string {
+/**
+ * The value of a parameter in the path of a request to the demo organization. Undefined
+ * for a new resource, until its examples are recorded.
+ */
+export function examplePathParameter(
+  path: string,
+  name: string,
+): string | undefined {
   if (name === "delivery_id") {
     const { listDeliveries } = EXCHANGES;
     return listDeliveries!.response.data[0].id;
   }
   const isProduct = name === "product_id" || path.startsWith("/onix/");
   const one = isProduct ? "/products/{id}" : path.split(`{${name}}`)[0];
-  const { request } = Object.values(EXCHANGES).find(({ operation }) =>
+  return Object.values(EXCHANGES).find(({ operation }) =>
     operation === `GET ${one}` || operation === `GET ${one}{${name}}`
-  )!;
-  return request.path.split("/").at(-1)!;
+  )?.request.path.split("/").at(-1);
 }
 
 function examples(

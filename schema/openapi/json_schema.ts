@@ -149,10 +149,15 @@ function nullable(schema: JsonSchema): JsonSchema {
     : { ...schema, type: [value.type, "null"] };
 }
 
-/** Merges the schema of the known fields with the rule for unknown ones. */
+/**
+ * Merges the schema of the known fields with the rule for unknown ones. An id for which a
+ * name may stand (`named`) is not required.
+ */
 function merged(parts: JsonSchema[]): JsonSchema {
   const properties = parts.map((part) => part.properties);
-  return Object.assign({}, ...parts, {
+  const { named, required, ...schema } = Object.assign({}, ...parts, {
     properties: Object.assign({}, ...properties),
   });
+  const others = required?.filter((name: string) => !named?.includes(name));
+  return others?.length > 0 ? { ...schema, required: others } : schema;
 }

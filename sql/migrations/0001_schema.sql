@@ -20,28 +20,71 @@ create extension if not exists btree_gin;
 
 create extension if not exists pg_trgm;
 
--- What search compares: Unicode's lower case, whatever the locale of the database, decomposed, without accents, and
--- composed again, so that a syllable of Korean is one character. Accents are the combining marks of Latin, Greek,
--- Cyrillic, Hebrew, Arabic and Japanese; those of Devanagari or Thai write vowels, and stay. Both forms of sigma are
--- one. ASCII takes a shorter way. The function is not strict: PostgreSQL inlines no strict function with a `case`.
--- Indexes and product_search store its results, so a change takes a migration that computes them again.
+-- Texts as searches compare them. Tables and indexes store the results of these functions, so a change of one takes a
+-- migration that computes them again. None is strict: PostgreSQL inlines no strict function with a `case`.
+
+-- Unicode's lower case, whatever the locale of the database, decomposed, without accents, and composed again, so that a
+-- syllable of Korean is one character. Accents are the combining marks of Latin, Greek, Cyrillic, Hebrew and Arabic;
+-- those of Devanagari or Thai write vowels, and stay. Both forms of sigma are one.
+create function unaccented(value text) returns text
+language sql immutable parallel safe
+return translate(
+  normalize(
+    regexp_replace(
+      normalize(lower(value collate "und-x-icu"), nfd) collate "C",
+      '[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f'
+        || '\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff'
+        || '\ufe20-\ufe2f]+',
+      '', 'g'
+    ),
+    nfc
+  ),
+  'ς', 'σ'
+);
+
+-- What `search` compares: unaccented, and without the voicing marks of kana. ASCII takes a shorter way.
 create function search_key(value text) returns text
 language sql immutable parallel safe
 return case
   when octet_length(value) = char_length(value) then lower(value collate "C")
-  else translate(
-    normalize(
-      regexp_replace(
-        normalize(lower(value collate "und-x-icu"), nfd) collate "C",
-        '[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f'
-          || '\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff'
-          || '\u3099\u309a\ufe20-\ufe2f]+',
-        '', 'g'
-      ),
-      nfc
-    ),
-    'ς', 'σ'
+  else normalize(translate(normalize(unaccented(value), nfd), U&'\3099\309A', ''), nfc)
+end;
+
+-- What `q` compares (a word and what is found alike): without apostrophes, soft hyphens, zero-width spaces and word
+-- joiners, in compatibility form, unaccented, some letters as they are typed without their marks, any other sign as a
+-- space, and single letters that follow each other as one word. ASCII takes a shorter way.
+create function folded(value text) returns text
+language sql immutable parallel safe
+return case
+  when octet_length(value) = char_length(value) then btrim(
+    regexp_replace(
+      regexp_replace(lower(translate(value, '''`', '') collate "C"), '[^a-z0-9]+', ' ', 'g'),
+      '\m([a-z]) (?=[a-z]\M)', '\1', 'g'
+    )
   )
+  else btrim(
+    regexp_replace(
+      regexp_replace(
+        replace(replace(replace(replace(
+          translate(
+            unaccented(normalize(
+              translate(
+                value,
+                E'\'`\u2018\u2019\u201b\u02bb\u02bc\u02b9\u2032\u00b4\uff07\uff40\u00ad\u200b\u2060', ''
+              ),
+              nfkc
+            )),
+            'øłđðı', 'olddi'
+          ),
+          'þ', 'th'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe') collate "und-x-icu",
+        '[[:punct:][:space:][:cntrl:]$+<=>^|~\u00a2-\u00a9\u00ac\u00ae-\u00b1\u00b4\u00b6-\u00b8\u00d7\u00f7'
+          || '\u02c2-\u02df\u2000-\u206f\u20a0-\u20cf\u2190-\u2bff\u3000-\u3004\u3008-\u3020\u3030'
+          || '\ufe00-\ufe0f\ufeff\ufff0-\ufffd\U0001f000-\U0001faff]+',
+        ' ', 'g'
+      ),
+      '\m([[:alpha:]]) (?=[[:alpha:]]\M)', '\1', 'g'
+    )
+  ) collate "C"
 end;
 
 -- `P-` and eight digits of Crockford's base 32.
@@ -66,6 +109,10 @@ create domain rows_found as boolean
 -- A write with an Idempotency-Key asserts in the same way that the key is unused.
 create domain key_unused as boolean
   constraint key_unused check (value);
+
+-- An array in JSON. A constraint of a domain is parsed once in a session, one of a table at each write.
+create domain entries as jsonb
+  constraint entries_array check (jsonb_typeof(value) = 'array');
 
 -- Organizations
 
@@ -190,6 +237,9 @@ create table contributors (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  -- The name as lists of records compare it, and as `q` does.
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  found_name text collate "C" not null generated always as (folded(name)) stored,
   names_before_key text,
   key_names text,
   person_name_inverted text,
@@ -204,12 +254,11 @@ create table contributors (
   constraint contributors_organization foreign key (organization_id) references organizations (id)
 );
 
--- Contributors, collections and titles grow with the catalogue. Their lists are in the order of names, of which an index
--- holds 200 characters, and find parts of a name. For 300,000 contributors both indexes take 45 MB. An organization has
--- dozens of the other records, and their primary keys find these.
-create index contributors_by_name on contributors (organization_id, left(search_key(name), 200) collate "C", id);
+-- Lists of records are in the order of names, of which an index holds 200 characters, and find parts of a name. For
+-- 300,000 contributors both indexes take 45 MB.
+create index contributors_by_name on contributors (organization_id, left(name_key, 200), id);
 
-create index contributors_search on contributors using gin (organization_id, search_key(name) gin_trgm_ops);
+create index contributors_search on contributors using gin (organization_id, name_key gin_trgm_ops);
 
 -- An import of ONIX finds contributors by their identifiers first.
 create index contributors_by_orcid on contributors (organization_id, orcid) where orcid is not null;
@@ -221,6 +270,8 @@ create table collections (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  found_name text collate "C" not null generated always as (folded(name)) stored,
   collection_type text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -229,14 +280,15 @@ create table collections (
   constraint collections_organization foreign key (organization_id) references organizations (id)
 );
 
-create index collections_by_name on collections (organization_id, left(search_key(name), 200) collate "C", id);
+create index collections_by_name on collections (organization_id, left(name_key, 200), id);
 
-create index collections_search on collections using gin (organization_id, search_key(name) gin_trgm_ops);
+create index collections_search on collections using gin (organization_id, name_key gin_trgm_ops);
 
 create table titles (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -244,14 +296,16 @@ create table titles (
   constraint titles_organization foreign key (organization_id) references organizations (id)
 );
 
-create index titles_by_name on titles (organization_id, left(search_key(name), 200) collate "C", id);
+create index titles_by_name on titles (organization_id, left(name_key, 200), id);
 
-create index titles_search on titles using gin (organization_id, search_key(name) gin_trgm_ops);
+create index titles_search on titles using gin (organization_id, name_key gin_trgm_ops);
 
 create table publishers (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  found_name text collate "C" not null generated always as (folded(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -259,10 +313,19 @@ create table publishers (
   constraint publishers_organization foreign key (organization_id) references organizations (id)
 );
 
+create index publishers_by_name on publishers (organization_id, left(name_key, 200), id);
+
+create index publishers_search on publishers using gin (organization_id, name_key gin_trgm_ops);
+
+-- `q` looks up publishers and imprints by parts of their names.
+create index publishers_found on publishers using gin (organization_id, found_name gin_trgm_ops);
+
 create table imprints (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  found_name text collate "C" not null generated always as (folded(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -270,10 +333,17 @@ create table imprints (
   constraint imprints_organization foreign key (organization_id) references organizations (id)
 );
 
+create index imprints_by_name on imprints (organization_id, left(name_key, 200), id);
+
+create index imprints_search on imprints using gin (organization_id, name_key gin_trgm_ops);
+
+create index imprints_found on imprints using gin (organization_id, found_name gin_trgm_ops);
+
 create table divisions (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -281,10 +351,15 @@ create table divisions (
   constraint divisions_organization foreign key (organization_id) references organizations (id)
 );
 
+create index divisions_by_name on divisions (organization_id, left(name_key, 200), id);
+
+create index divisions_search on divisions using gin (organization_id, name_key gin_trgm_ops);
+
 create table formats (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
   product_form_id uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -294,10 +369,15 @@ create table formats (
   constraint formats_product_form foreign key (product_form_id) references product_forms (id)
 );
 
+create index formats_by_name on formats (organization_id, left(name_key, 200), id);
+
+create index formats_search on formats using gin (organization_id, name_key gin_trgm_ops);
+
 create table licenses (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
   badge_colour text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -306,10 +386,15 @@ create table licenses (
   constraint licenses_organization foreign key (organization_id) references organizations (id)
 );
 
+create index licenses_by_name on licenses (organization_id, left(name_key, 200), id);
+
+create index licenses_search on licenses using gin (organization_id, name_key gin_trgm_ops);
+
 create table seasons (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -317,10 +402,15 @@ create table seasons (
   constraint seasons_organization foreign key (organization_id) references organizations (id)
 );
 
+create index seasons_by_name on seasons (organization_id, left(name_key, 200), id);
+
+create index seasons_search on seasons using gin (organization_id, name_key gin_trgm_ops);
+
 create table custom_fields (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -328,10 +418,15 @@ create table custom_fields (
   constraint custom_fields_organization foreign key (organization_id) references organizations (id)
 );
 
+create index custom_fields_by_name on custom_fields (organization_id, left(name_key, 200), id);
+
+create index custom_fields_search on custom_fields using gin (organization_id, name_key gin_trgm_ops);
+
 create table publishing_programs (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
+  name_key text collate "C" not null generated always as (search_key(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -339,9 +434,13 @@ create table publishing_programs (
   constraint publishing_programs_organization foreign key (organization_id) references organizations (id)
 );
 
+create index publishing_programs_by_name on publishing_programs (organization_id, left(name_key, 200), id);
+
+create index publishing_programs_search on publishing_programs using gin (organization_id, name_key gin_trgm_ops);
+
 -- Products
 
--- The arrays in jsonb are values: they have no identity, and a body replaces them whole.
+-- Entries are values: they have no identity, and a body replaces them whole.
 create table products (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -350,35 +449,35 @@ create table products (
   subtitle text,
   isbn13 text,
   isbn10 text,
-  product_identifiers jsonb,
+  product_identifiers entries,
   product_type text,
   product_form_description text,
   -- ONIX List 175
-  product_form_details jsonb,
+  product_form_details entries,
   -- ONIX List 81
   primary_content_type text,
   -- ONIX List 144
-  epub_technical_protections jsonb,
+  epub_technical_protections entries,
   edition_number int,
   -- ONIX List 21
-  edition_types jsonb,
+  edition_types entries,
   edition_statement text,
   page_count int,
-  extents jsonb,
-  measures jsonb,
-  languages jsonb,
-  subjects jsonb,
-  audiences jsonb,
-  audience_ranges jsonb,
+  extents entries,
+  measures entries,
+  languages entries,
+  subjects entries,
+  audiences entries,
+  audience_ranges entries,
   publication_date date,
-  publishing_dates jsonb,
+  publishing_dates entries,
   -- ONIX List 91
   country_of_publication text,
   city_of_publication text,
-  related_products jsonb,
-  related_works jsonb,
+  related_products entries,
+  related_works entries,
   cover_image_url text,
-  supporting_resources jsonb,
+  supporting_resources entries,
   format_id uuid,
   title_id uuid,
   publishing_status_id uuid,
@@ -407,21 +506,6 @@ create table products (
   constraint products_announcement check (
     publication_date is null or not publishing_dates @> '[{"publishing_date_role": "01"}]'
   ),
-
-  constraint products_identifiers_array check (jsonb_typeof(product_identifiers) = 'array'),
-  constraint products_form_details_array check (jsonb_typeof(product_form_details) = 'array'),
-  constraint products_protections_array check (jsonb_typeof(epub_technical_protections) = 'array'),
-  constraint products_edition_types_array check (jsonb_typeof(edition_types) = 'array'),
-  constraint products_extents_array check (jsonb_typeof(extents) = 'array'),
-  constraint products_measures_array check (jsonb_typeof(measures) = 'array'),
-  constraint products_languages_array check (jsonb_typeof(languages) = 'array'),
-  constraint products_subjects_array check (jsonb_typeof(subjects) = 'array'),
-  constraint products_audiences_array check (jsonb_typeof(audiences) = 'array'),
-  constraint products_audience_ranges_array check (jsonb_typeof(audience_ranges) = 'array'),
-  constraint products_publishing_dates_array check (jsonb_typeof(publishing_dates) = 'array'),
-  constraint products_related_products_array check (jsonb_typeof(related_products) = 'array'),
-  constraint products_related_works_array check (jsonb_typeof(related_works) = 'array'),
-  constraint products_resources_array check (jsonb_typeof(supporting_resources) = 'array'),
 
   constraint products_publishing_status
     foreign key (publishing_status_id) references publishing_statuses (id),

@@ -58,17 +58,32 @@ function difference(actual: string, expected: string): string {
   while (start < shorter && a[start] === e[start]) start++;
   let end = 0;
   while (end < shorter - start && a.at(-1 - end) === e.at(-1 - end)) end++;
-  const changed = (sign: string, lines: string[]) => {
+  const changed = (sign: string, lines: string[], others: string[]) => {
     const all = lines.slice(start, lines.length - end);
-    const shown = all.slice(0, SHOWN_LINES).map((line) => `  ${sign} ${line}`);
+    const shown = all.slice(0, SHOWN_LINES).map((line, i) =>
+      `  ${sign} ${partOf(line, others[start + i] ?? "")}`
+    );
     const more = all.length - shown.length;
     return more > 0 ? [...shown, `  ${sign} … ${more} more lines`] : shown;
   };
   return [
     `  from line ${start + 1}, where - is expected and + is actual:`,
-    ...changed("-", e),
-    ...changed("+", a),
+    ...changed("-", e, a),
+    ...changed("+", a, e),
   ].join("\n");
+}
+
+/** The most characters of a line that a difference shows. */
+const SHOWN_CHARACTERS = 200;
+
+/** The line, or if it is long, the part from which it differs from the other one. */
+function partOf(line: string, other: string): string {
+  if (line.length <= SHOWN_CHARACTERS) return line;
+  let same = 0;
+  while (same < line.length && line[same] === other[same]) same++;
+  const from = Math.max(0, same - 60);
+  const part = line.slice(from, from + SHOWN_CHARACTERS);
+  return `${from > 0 ? "…" : ""}${part}…`;
 }
 
 /** Expects values that are not deeply equal. */

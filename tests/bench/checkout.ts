@@ -13,26 +13,28 @@ export const HERE: Checkout = {
   folder: new URL("../..", import.meta.url).pathname,
 };
 
-/** Two checkouts, which may have the same commit. */
-export async function openBoth(
-  ...folders: [string, string]
-): Promise<Checkout[]> {
-  const [one, other] = await Promise.all(folders.map(openCheckout));
-  const isSame = one!.name === other!.name;
-  return [one!, isSame ? { ...other!, name: `${other!.name}-2` } : other!];
+/** The checkout in a folder, or one of a commit, in a temporary folder until it is disposed of. */
+export async function openCheckout(
+  what: string,
+): Promise<Checkout & AsyncDisposable> {
+  const path = resolve(what);
+  if (await Deno.stat(`${path}/main.ts`).then(() => true, () => false)) {
+    const name = basename(path);
+    return { name, folder: path, async [Symbol.asyncDispose]() {} };
+  }
+  const folder = await Deno.makeTempDir({ prefix: "catalogue-bench-" });
+  await git("worktree", "add", "--detach", folder, what);
+  return {
+    name: what,
+    folder,
+    [Symbol.asyncDispose]: () => git("worktree", "remove", "--force", folder),
+  };
 }
 
-/** The checkout in `folder`, named after its commit. Throws if the folder has no checkout. */
-async function openCheckout(folder: string): Promise<Checkout> {
-  const path = resolve(folder);
-  await Deno.stat(`${path}/main.ts`);
-  const { success, stdout } = await new Deno.Command("git", {
-    args: ["describe", "--always", "--dirty", "--abbrev=7"],
-    cwd: path,
-    stderr: "null",
-  }).output();
-  const commit = new TextDecoder().decode(stdout).trim();
-  return { name: success ? commit : basename(path), folder: path };
+async function git(...args: string[]): Promise<void> {
+  const git = new Deno.Command("git", { args, cwd: HERE.folder });
+  const { success, stderr } = await git.output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
 }
 
 /** The variables that name a database: a URL, or a folder of the embedded one. */

@@ -105,8 +105,14 @@ async function statementsOf(databaseUrl: string, data: Data) {
   };
 }
 
-/** The fields that differ between any two products. */
-const IDENTITY = ["id", "product_code", "created_at", "updated_at"];
+/** The same without what differs between any two products. */
+function anonymous(product: object): unknown {
+  const identity = ["id", "product_code", "created_at", "updated_at"];
+  return JSON.parse(
+    JSON.stringify(product),
+    (key, value) => identity.includes(key) ? undefined : value,
+  );
+}
 
 /**
  * Compares a peer's responses with the service's: a product, a page, and a created
@@ -122,23 +128,11 @@ export async function checkPeer(
     const answers = [];
     for (const { origin } of [peer, service]) {
       const { data, meta } = await send(origin, requests, 0);
-      answers.push({
-        data: scenario === CREATE ? anonymous(data) : data,
-        meta,
-      });
+      answers.push([scenario === CREATE ? anonymous(data) : data, meta]);
       if (scenario !== CREATE) continue;
       const path = `/products/${data.id}`;
       await call(service.origin, requests.key, "DELETE", path);
     }
     assertEquals(answers[0], answers[1], `${peer.name} answers otherwise`);
   }
-}
-
-function anonymous(product: object): unknown {
-  return JSON.parse(
-    JSON.stringify(
-      product,
-      (key, value) => IDENTITY.includes(key) ? undefined : value,
-    ),
-  );
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { HERE, openBoth } from "./checkout.ts";
+import { HERE, openCheckout } from "./checkout.ts";
 import { type Cluster, openCluster } from "./cluster.ts";
 import { compete, type Contestant, type Scenario } from "./contest.ts";
 import { startEmbedded } from "./embedded.ts";
@@ -11,9 +11,9 @@ import { GET, SCENARIOS } from "./scenarios.ts";
 import { startSubject, type Subject } from "./subject.ts";
 
 const USAGE =
-  `deno task bench [--beside DIR | --peers] [--products N] [--rounds 3] [--seconds 2] [--seed 1] [--only NAME]
+  `deno task bench [--beside DIR|COMMIT | --peers] [--products N] [--rounds 3] [--seconds 2] [--seed 1] [--only NAME]
 
-  --beside    compare this checkout with the one in DIR
+  --beside    compare this checkout with the one in DIR, or with COMMIT
   --peers     compare it with its alternatives, and draw peers.svg
   --products  products of the larger organization (default 10000; with --beside 100000)
   --rounds    measurements per scenario; figures are medians
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   console.log(describeMachine());
   const checkouts = beside === undefined
     ? [HERE]
-    : await openBoth(HERE.folder, beside);
+    : [HERE, started.use(await openCheckout(beside))];
   if (options.peers) await installPeers();
   const cluster = started.use(await openCluster());
   console.log(cluster.description);

@@ -28,7 +28,7 @@ export async function startSubject(
   const { products, seed } = options;
   const databaseUrl = await createDatabase(
     cluster,
-    `bench_${checkout.name}_${products}_${seed}`,
+    `bench_${checkout.name.replace(/\W/g, "_")}_${products}_${seed}`,
   );
   const env = { DATABASE_URL: databaseUrl };
   await using stack = new AsyncDisposableStack();

@@ -63,6 +63,26 @@ copy.cursor = "${FOREIGN}";
 await step("Lady Susan,Persuasion,Sanditon");
 `;
 
+/** Prints what `priceOf` chooses in two countries and three currencies. */
+const PRICES = `
+import process from "node:process";
+import createClient from "openapi-fetch";
+import type { paths } from "./catalogue.ts";
+import { priceOf } from "./price.ts";
+
+const { BASE_URL: baseUrl = "", KEY = "" } = process.env;
+const client = createClient<paths>({ baseUrl, headers: { "x-api-key": KEY } });
+const { data } = await client.GET("/products", {
+  params: {
+    query: { search: "Priced", include: ["supply_details", "product_prices"] },
+  },
+});
+const [product] = data!.data;
+console.log(...[["GB", "GBP"], ["US", "GBP"], ["GB", "EUR"], ["US", "USD"]].map((
+  [country = "", currency = ""],
+) => priceOf(product!, { country, currency, day: "2026-06-01" })));
+`;
+
 Deno.test({
   ...TIMED,
   name: "The examples of README.md, CLIENT.md and the reference page",
@@ -132,6 +152,42 @@ Deno.test({
       "Lady Susan,Persuasion,Sanditon",
       "Lady Susan,Persuasion,Sanditon",
     ]);
+  });
+
+  await it("choose the price of a market", async () => {
+    const { ts: [choosing] } = await blocks(CLIENT, "The price of a market");
+    await Deno.writeTextFile(`${cwd}/price.ts`, choosing!);
+    await Deno.writeTextFile(`${cwd}/prices.ts`, PRICES);
+    const { path } = await org.create({
+      title: "Priced",
+      product_prices: [
+        { currency_code: "GBP", retail_price_inc_tax: 7 },
+        { currency_code: "GBP", retail_price_inc_tax: 8, is_default: true },
+        { currency_code: "EUR", retail_price_inc_tax: 9 },
+      ],
+    });
+    await org.put(`${path}/territories`, [{
+      markets: [{ territory: { countries_included: ["GB"] } }],
+      supply_details: [{
+        prices: [["2027-01-01", 5], ["2026-01-01", 6]].map((
+          [valid_from, price_amount],
+        ) => ({
+          price_type: "02",
+          currency_code: "GBP",
+          price_amount,
+          valid_from,
+        })),
+      }],
+    }]);
+
+    const { success, output, complaints } = await runTool(
+      ["--check", "prices.ts"],
+      { cwd, env },
+    );
+
+    assert(success, complaints);
+    assertEquals(output.trim(), "6 8 9 null");
+    await org.delete(path);
   });
 
   await it("send an ONIX file and follow the feed", async () => {
@@ -220,12 +276,17 @@ Deno.test({
   });
 
   await it("send each operation with curl", async () => {
+    // The demo organization has these.
+    await org.post("/api/publishers", { name: "Lighthouse Books" });
+    await org.post("/api/contributors", { name: "J.R.R. Tolkien" });
+
     const output = await shell(curl!, { cwd, env });
 
     const [listed, got, updated, deleted] = responsesIn(output);
     assertEquals(listed.meta.total, 1);
-    assertEquals(got.data.isbn13, "9780141439587");
-    assertEquals(updated.data.page_count, 480);
+    assertEquals(got.data.isbn13, "9780261103771");
+    assertEquals(got.data.contributors[0].contributor_role_code, "A01");
+    assertEquals(updated.data.page_count, 127);
     assertEquals(updated.data.isbn13, null);
     assertEquals(deleted.data, { id: got.data.id, deleted: true });
   });

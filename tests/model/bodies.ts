@@ -203,7 +203,7 @@ const FIELDS = {
   country_of_publication: values(["GB", null], ["gb", "invalid_code"]),
   edition_types: values([[], ["ABR"], ["ABR", "LTE"]]),
   id: values(["ignored"]),
-  license_name: values([1]),
+  license_badge_colour: values([1]),
 };
 
 /** Bodies of creates and updates, mostly valid. */

@@ -185,6 +185,7 @@ export function shown(
 ): Entry {
   const about = (id: unknown) => world.get(String(id))?.shown ?? {};
   const { series_id, ...references } = core;
+  const product_form_id = forms.get(String(core.format_id)) ?? null;
   const collections = arrays.product_collections!.map(({ collection_id }) => ({
     id: collection_id,
     ...about(collection_id),
@@ -193,13 +194,18 @@ export function shown(
     ...given,
     ...core,
     organization_id: organization,
-    product_form_id: forms.get(String(core.format_id)) ?? null,
+    product_form_id,
+    ...about(product_form_id),
     license_name: null,
     license_badge_colour: null,
     ...Object.assign({}, ...Object.values(references).map(about)),
     ...series_id ? { series_name: about(series_id).name } : {},
     ...collections.length > 0 ? { collections } : {},
     ...arrays,
+    product_collections: arrays.product_collections!.map((link) => ({
+      ...link,
+      collection_name: about(link.collection_id).name,
+    })),
     contributors: arrays.contributors!.map((link) => ({
       ...link,
       ...about(link.contributor_id),

@@ -12,12 +12,15 @@ const LISTS: Record<string, (name: string, code: string) => Entry> = {
     product_availability_name: name,
     product_availability_code: code,
   }),
-  lifecycle_statuses: (name) => ({ lifecycle_status_name: name }),
+  lifecycle_statuses: (name, code) => ({
+    lifecycle_status_name: name,
+    lifecycle_status_code: code,
+  }),
   contributor_roles: (name, code) => ({
     contributor_role_name: name,
     contributor_role_code: code,
   }),
-  product_forms: () => ({}),
+  product_forms: (_, code) => ({ product_form_code: code }),
 };
 
 /** The records that the harness creates per organization, with the fields that responses show. */

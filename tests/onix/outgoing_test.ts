@@ -1,5 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
+import { fromStored } from "../../schema/onix/xml/read.ts";
+import { toStored } from "../../schema/onix/xml/write.ts";
 import {
   type Release,
   RELEASES,
@@ -11,7 +13,6 @@ import { BOOK, least, leastWith } from "./records.ts";
 import {
   differences,
   faultsOf,
-  fromStored,
   type Imported,
   imported,
   leavesOf,
@@ -20,7 +21,6 @@ import {
   readRecord,
   recordsOf,
   SCHEMAS,
-  toStored,
   valuesOf,
   without,
   writeRecord,

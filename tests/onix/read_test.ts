@@ -1,8 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { childValue } from "../../schema/onix/xml/element.ts";
-import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
+import {
+  fromStored,
+  type Part,
+  readMessage,
+} from "../../schema/onix/xml/read.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
-import { fromStored, toStored } from "../../schema/onix/xml/write.ts";
+import { toStored } from "../../schema/onix/xml/write.ts";
 import { message, read } from "./support.ts";
 
 const HEAD = '<ONIXMessage release="3.0"><Header/>';

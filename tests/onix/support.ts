@@ -101,14 +101,6 @@ export function notSentOf(record: Element, release: Release) {
   return outgoing.notSentOf(record, release).paths;
 }
 
-export function toStored(record: Element): string {
-  return write.toStored(record);
-}
-
-export function fromStored(text: string): Element {
-  return write.fromStored(text);
-}
-
 /** What becomes of a record that is not rejected. */
 export function imported(product: Element, header: Element): Imported {
   const incoming = readRecord(product, header);

@@ -354,6 +354,6 @@ it("of values show what SQL writes, and its time", async ({ org, app, sql }) => 
   await write(null);
   assertEquals((await org.get(path)).body.data.languages, []);
   for (const languages of ["{}", "null", '"eng"']) {
-    await assertRejects(() => write(languages), Error, "languages_array");
+    await assertRejects(() => write(languages), Error, "entries_array");
   }
 });

@@ -33,6 +33,8 @@ it("returns the full product (specification, 4.3)", async ({ org, app }) => {
     product_availability_name: "In stock",
     product_availability_code: "21",
     lifecycle_status_name: "Active",
+    lifecycle_status_code: "active",
+    product_form_code: "BC",
     collections: [
       { id: org.series, name: "Novels", collection_type: "series" },
       { id: org.collection, name: "Classics", collection_type: "theme" },
@@ -84,6 +86,9 @@ it("returns the full product (specification, 4.3)", async ({ org, app }) => {
     product_collections: body.product_collections.map((entry) => ({
       part_number: null,
       ...entry,
+      collection_name: entry.collection_id === org.series
+        ? "Novels"
+        : "Classics",
     })),
     custom_fields: [
       { field_id: org.customField, field_value: 12.5, field_name: "Shelf" },

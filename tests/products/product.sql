@@ -89,9 +89,17 @@ from (
     from product_availabilities r
     where r.id = p.product_availability_id
   ), (
-    select concat(',"lifecycle_status_name":', coalesce(to_json(r.name)::text, 'null'))
+    select concat(',"lifecycle_status_name":', coalesce(to_json(r.name)::text, 'null'), ',"lifecycle_status_code":', coalesce(to_json(r.code)::text, 'null'))
     from lifecycle_statuses r
     where r.id = p.lifecycle_status_id
+  ), (
+    select concat(',"product_form_code":', coalesce(to_json(r.code)::text, 'null'))
+    from product_forms r
+    where r.id = (
+      select r.product_form_id
+      from formats r
+      where r.organization_id = $1 and r.id = p.format_id
+    )
   ), ',"collections":' || nullif(array_to_json(array(
     select row_to_json(x)
     from (
@@ -164,7 +172,12 @@ from (
     select row_to_json(x)
     from (
       select x.collection_id,
-       x.part_number
+       x.part_number,
+       (
+        select r.name
+        from collections r
+        where r.organization_id = $1 and r.id = x.collection_id
+      ) as collection_name
       from product_collections x
       where x.organization_id = $1 and x.product_id = p.id
       order by x.position,

@@ -104,6 +104,7 @@ const SUMMARY = one`
   season_name, publisher_name, division_name, imprint_name, series_name,
   format_name, title_name, publishing_status_name, publishing_status_code,
   product_availability_name, product_availability_code, lifecycle_status_name,
+  lifecycle_status_code, product_form_code,
   collections [id, name, collection_type]
 `;
 
@@ -111,7 +112,7 @@ const NESTED = one`
   product_prices [id, currency_code, retail_price, retail_price_inc_tax, list_price, tax_rate, is_default, valid_from, valid_to],
   packing_configurations [id, unit_of_measure, quantity, gtin],
   contributors [contributor_id, contributor_role_id, contributor_name, contributor_role_name, contributor_role_code],
-  product_collections [collection_id, part_number],
+  product_collections [collection_id, part_number, collection_name],
   custom_fields [field_id, field_value, field_name],
   collateral [id, collateral_type, text, text_type, content_audience, text_format, text_author, source_title, language],
   languages [language_role, language_code, country_code, script_code],

@@ -8,13 +8,18 @@ import { withOperations } from "../support/app/operations.ts";
 Deno.test("Spreading renames", async ({ step: it }) => {
   await using app = await openApp();
 
-  /** The database, whose chunks have these numbers of products, and then none. */
+  /** The database, whose chunks have these numbers of records, and then none. */
   function withChunks(...chunks: (() => Promise<number>)[]): Database {
     return withOperations(app.database, (queries) => ({
       ...queries,
       lookUp: () => Promise.resolve([{ is_there: chunks.length > 0 }] as never),
-      write: async () =>
-        [[{ products: await chunks.shift()?.() ?? null }]] as never,
+      write: async () => {
+        const records = await chunks.shift()?.();
+        const organization = records === undefined
+          ? null
+          : "019a0000-0001-7000-8000-000000000000";
+        return [[{ organization, records: records ?? 0 }]] as never;
+      },
     }));
   }
 

@@ -216,6 +216,8 @@ function changes(
     { packing_configurations: [], product_prices: [] },
     { series_id: null, product_collections: [] },
     { custom_fields: [{ field_id: org.customField, field_value: 1 }] },
+    { publisher_name: "Harbour Press", publishing_status_code: "04" },
+    { publisher_name: "Nobody", lifecycle_status_code: "none" },
   ];
 }
 
@@ -236,6 +238,9 @@ function queries(org: Organization, product: any): string[] {
     "isbn13=9780306406157",
     "isbn10=0306406152",
     "product_code=P-00000000",
+    "publishing_status_code=04",
+    "product_form_code=BC&lifecycle_status_code=active,archived",
+    "publication_date_from=2026-01-01&publication_date_to=2026-12-31",
     "updated_since=2026-01-01",
     "updated_since=2026-01-01&sort=-updated_at",
     "q=e&updated_since=2026-01-01",
@@ -255,5 +260,6 @@ function queries(org: Organization, product: any): string[] {
     "include=product_territories,product_sales_rights",
     "include=product_prices,packing_configurations,contributors,custom_fields,collateral",
     "include=subjects",
+    "include=supply_details",
   ];
 }

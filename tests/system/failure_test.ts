@@ -39,7 +39,7 @@ Deno.test("The response to an unexpected error", async ({ step: it }) => {
     assertEquals(app.logged.at(-1)!.message, body.error.message);
     assertEquals(
       body.error.message,
-      "The database was too busy for this request",
+      "The check of credentials was too busy for this request",
     );
   });
 

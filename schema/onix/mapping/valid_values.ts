@@ -141,7 +141,7 @@ function picked(values: RecordValues, names: readonly string[]): RecordValues {
  * In how many rounds values are left out one by one: a round finds some 100 faults of an
  * array, and what is left out may make something else invalid. After them, whole fields go.
  */
-const MAX_ROUNDS = 8;
+const MAX_ROUNDS = 5;
 
 /**
  * The value as the API accepts it, without what its schema refuses. Each refusal is a
@@ -266,7 +266,7 @@ function refusal(
     const name = typeof key === "string" ? key : steps.at(-1)?.key;
     const owner = typeof key === "string" ? at : steps.at(-1)?.owner;
     const found = typeof name === "string" && field
-      ? reader.fieldOf(owner!, name) ??
+      ? reader.fieldOf(owner!, name) ?? elementOfEntry(next, reader) ??
         locate(name, field, element, index)
       : undefined;
     isExact = found !== undefined;
@@ -303,6 +303,15 @@ function refusal(
   }
   const { owner, key, found } = leftOut(steps);
   return { ...result, owner, key, max: undefined, found };
+}
+
+/** The element of an entry, or of the first one of an array. */
+function elementOfEntry(
+  value: unknown,
+  reader: RecordReader,
+): Element | undefined {
+  const entry = Array.isArray(value) ? value[0] : value;
+  return isObject(entry) ? reader.elementOf(entry) : undefined;
 }
 
 /** Whether a composite has what the standard demands, such as an extent in roman numerals. */

@@ -22,20 +22,16 @@ export function* writeAcknowledgement(
   yield `<?xml version="1.0" encoding="UTF-8"?>\n${
     startTag(root, { release: "3.0", xmlns: NAMESPACE })
   }\n`;
-  yield elementText(element("Header", [
+  yield indented(element("Header", [
     element("Sender", [element("SenderName", sender)]),
     element("SentDateTime", timeOf(sentAt)),
     element("MessageStatus", messageStatus(report)),
     ...summaries(report),
   ]));
   const named = report.outcomes.filter(hasReference);
-  for (const outcome of named) yield elementText(productOf(outcome));
-  if (named.length === 0) yield elementText(element("NoProduct", ""));
+  for (const outcome of named) yield indented(productOf(outcome));
+  if (named.length === 0) yield indented(element("NoProduct", ""));
   yield `</${root}>\n`;
-}
-
-function elementText(element: Element): string {
-  return [...indented(element)].join("");
 }
 
 /** List 221: processed, part of it, or rejected. */

@@ -84,10 +84,10 @@ export async function* readMessage(
   }
 }
 
-/** Reads the text of one record, which has any size. */
-export function readProduct(text: string): Element {
+/** Reads a record from the text in which it is stored, which has any size. */
+export function fromStored(text: string): Element {
   const reader = new Reader("product");
-  for (const piece of slicesOf(text)) reader.write(piece);
+  reader.write(text);
   reader.close();
   const [part] = reader.take();
   if (part?.kind !== "product") throw new TypeError("The text is no record");

@@ -17,7 +17,10 @@ export function emptyFields(schema: string, value: unknown): string[] {
 export function writableFields(schema: string): string[] {
   const { components } = JSON.parse(
     openapiDocument(OPERATIONS, ""),
-    (_, value) => value?.readOnly ? undefined : value,
+    (_, value) =>
+      value?.readOnly || /It stands for `/.test(value?.description)
+        ? undefined
+        : value,
   ) as { components: { schemas: Schemas } };
   return pathsOf(components.schemas, components.schemas[schema]!);
 }

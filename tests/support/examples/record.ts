@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { installDemo, issueDemoKey } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { createTokenVerifier } from "../../../middleware/jwt.ts";
@@ -61,7 +62,7 @@ export async function openDemo(): Promise<Demo> {
   };
 }
 
-/** Sends the requests, and returns the content of the examples file, which is reproducible. */
+/** Sends the requests, and returns the content of the examples file, an exchange a line. It is reproducible. */
 export async function makeExamples(app: Demo): Promise<string> {
   const responses: Responses = {};
   const exchanges: Record<string, Exchange> = {};
@@ -118,7 +119,16 @@ export async function makeExamples(app: Demo): Promise<string> {
     await pause(2);
   }
   await sender.stop(performance.now() + 5_000);
-  return withFixedValues(JSON.stringify(exchanges, null, 2) + "\n");
+  const fix = await openFixer();
+  const lines = Object.entries(exchanges).map(([name, exchange]) =>
+    `${JSON.stringify(name)}:${fix(resourceOf(exchange), exchange)}`
+  );
+  return `{\n${lines.join(",\n")}\n}\n`;
+}
+
+/** The first part of the path. */
+function resourceOf({ operation }: Exchange): string {
+  return operation.split("/")[1]!;
 }
 
 /** Resolves a value that may depend on earlier responses. */
@@ -133,45 +143,76 @@ function valueOf<T>(
 
 const START = Date.parse("2026-01-01T09:00:00Z");
 
-/** The generated values, with the fixed values that replace them. */
-const GENERATED: [RegExp, (number: string) => string][] = [
+/**
+ * The generated values, with the fixed values that replace them. They follow from a code
+ * of four digits for the resource, and a number.
+ */
+const GENERATED: [RegExp, (resource: string, number: string) => string][] = [
   [
     /[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g,
-    (number) => `01980000-0000-7000-8000-${number.padStart(12, "0")}`,
+    (resource, number) =>
+      `01980000-0000-7000-8000-${resource}${number.padStart(8, "0")}`,
   ],
   [/\bcat_\w{12}_[\w-]{43}/g, () => "cat_3x4mp1e00001_EXAMPLE"],
   [/\bwhsec_[\w+/=]{44}/g, () => "whsec_EXAMPLE"],
   [
     /\bmsg_[\da-f]{32}/g,
-    (number) => `msg_0e5a3b1c7d9f4e2a8c6b0d1f2e3a4${number.padStart(3, "0")}`,
+    (_, number) =>
+      `msg_0e5a3b1c7d9f4e2a8c6b0d1f2e3a4${number.padStart(3, "0")}`,
   ],
   [
-    /(?<="id": "|api-keys\/)[0-9a-z]{12}(?=")/g,
-    (number) => `3x4mp1e${number.padStart(5, "0")}`,
+    /(?<="id":"|api-keys\/)[0-9a-z]{12}(?=")/g,
+    (_, number) => `3x4mp1e${number.padStart(5, "0")}`,
   ],
   // The parts of a cursor, in base64.
-  [/[\w-]{120,}/g, (number) => btoa(`Opaque: cursor ${number}`)],
-  [/\bP-\w{8}\b/g, (number) => `P-EXAMP1E${number}`],
+  [
+    /[\w-]{120,}/g,
+    (resource, number) => btoa(`Opaque: cursor ${resource}${number}`),
+  ],
+  [
+    /\bP-\w{8}\b/g,
+    (resource, number) =>
+      `P-${resource.toUpperCase()}${number.padStart(4, "0")}`,
+  ],
   [
     /\d{4}-\d\d-\d\dT[\d:.]+Z/g,
-    (number) => new Date(START + Number(number) * 1_000).toISOString(),
+    (_, number) => new Date(START + Number(number) * 1_000).toISOString(),
   ],
   [/\b\d{8}T\d{6}Z/g, () => "20260101T090000Z"],
 ];
 
-/** Numbers the generated values in the order of the text. Values of the demo are kept. */
-async function withFixedValues(text: string): Promise<string> {
+/**
+ * Returns the function that replaces the generated values of an exchange. It numbers those
+ * of a resource in the order of the exchanges, so that a new resource changes no other's
+ * examples. Values of the demo are kept.
+ */
+async function openFixer(): Promise<
+  (resource: string, exchange: Exchange) => string
+> {
   const demo = await Deno.readTextFile(DEMO);
-  return GENERATED.reduce((text, [pattern, fixedValue]) => {
-    const values = new Map<string, string>();
-    return text.replace(pattern, (value) => {
-      if (demo.includes(value)) return value;
-      if (!values.has(value)) {
-        values.set(value, fixedValue(`${values.size + 1}`));
-      }
-      return values.get(value)!;
-    });
-  }, text);
+  const known = GENERATED.map(() => new Map<string, string>());
+  const counts = new Map<string, number>();
+  return (resource, exchange) => {
+    const code = createHash("sha256").update(resource).digest("hex").slice(
+      0,
+      4,
+    );
+    return GENERATED.reduce(
+      (text, [pattern, fixedValue], i) =>
+        text.replace(pattern, (value) => {
+          if (demo.includes(value)) return value;
+          const values = known[i]!;
+          if (!values.has(value)) {
+            const counted = `${resource} ${i}`;
+            const number = (counts.get(counted) ?? 0) + 1;
+            counts.set(counted, number);
+            values.set(value, fixedValue(code, `${number}`));
+          }
+          return values.get(value)!;
+        }),
+      JSON.stringify(exchange),
+    );
+  };
 }
 
 if (import.meta.main) {

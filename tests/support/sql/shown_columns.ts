@@ -127,7 +127,7 @@ export async function changesOfColumns(app: App): Promise<Change[]> {
       ) as refers
     from information_schema.columns c
     join information_schema.tables t using (table_schema, table_name)
-    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
     order by c.table_name, c.ordinal_position
   `;
   const has = (table: string, name: string) =>

@@ -1,0 +1,242 @@
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import {
+  ApiError,
+  detailAt,
+  type ErrorDetail,
+  invalid,
+} from "../../schema/errors.ts";
+import { Named } from "../../schema/named.ts";
+import { expectedCode } from "../../schema/onix_codes.ts";
+import {
+  isShared,
+  listOf,
+  nounOf,
+  pathOfTable,
+  type RecordTable,
+} from "../../schema/records.ts";
+import { REFERENCES } from "../../schema/references.ts";
+import { didYouMean } from "../../schema/spelling.ts";
+import {
+  isOneOfTexts,
+  json,
+  organization,
+  raw,
+  sql,
+  type Statement,
+  unprepared,
+} from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import type { Change } from "./change.ts";
+import { productNotFound } from "./documents.ts";
+import { findErrors } from "./errors.ts";
+
+/* The records that names and codes in bodies stand for. */
+
+/** A name or code in a body, and where its id belongs. */
+interface NamedReference {
+  named: Named;
+  table: RecordTable;
+  field: string;
+  /** The array and the index of its entry. Absent for a field of the product. */
+  array?: string;
+  index: number;
+}
+
+/** A record that may be meant. */
+interface Candidate {
+  table_name: string;
+  id: string;
+  name: string;
+  code?: string;
+}
+
+/** A name as names are compared: NFC, with each run of white space as one space. */
+export function keyOfName(name: string): string {
+  return name.normalize("NFC").replace(/\s+/g, " ").trim();
+}
+
+function namedIn(body: ProductBody): NamedReference[] {
+  return REFERENCES.flatMap(({ field, array, table }) => {
+    const entries = array ? body[array.name] as Entry[] ?? [] : [body];
+    return entries.flatMap((entry, index): NamedReference[] => {
+      const named = entry[field];
+      if (!(named instanceof Named)) return [];
+      const reference = { named, table: table as RecordTable, field, index };
+      return [{ ...reference, ...array && { array: array.name } }];
+    });
+  });
+}
+
+/**
+ * The changes with the ids that their names and codes stand for, or their errors. Sends no
+ * statement if no body has one.
+ */
+export async function findNamed<C extends Change>(
+  tx: Transaction,
+  changes: readonly C[],
+): Promise<(C | ApiError)[]> {
+  const named = changes.map(({ body }) => namedIn(body));
+  const all = named.flat();
+  if (all.length === 0) return [...changes];
+  const candidates = (await tx.send(...selectCandidates(all))).flat();
+  const found: (C | ApiError)[] = [];
+  for (const [i, change] of changes.entries()) {
+    const details: ErrorDetail[] = [];
+    let body = change.body;
+    for (const reference of named[i]!) {
+      const id = findId(reference, candidates);
+      if (typeof id === "string") body = withId(body, reference, id);
+      else details.push(await explain(tx, reference, id));
+    }
+    const changed = { ...change, body };
+    found.push(
+      details.length === 0
+        ? changed
+        : await withOtherErrors(tx, changed, details),
+    );
+  }
+  return found;
+}
+
+/** The same for one change. Throws its errors. */
+export async function withIds<C extends Change>(
+  tx: Transaction,
+  change: C,
+): Promise<C> {
+  const [found] = await findNamed(tx, [change]);
+  if (found instanceof ApiError) throw found;
+  return found!;
+}
+
+/** The records of each table whose name or code is among those of the references, and some more. */
+function selectCandidates(
+  references: readonly NamedReference[],
+): Statement<Candidate>[] {
+  return Array.from(
+    Map.groupBy(references, ({ table }) => table),
+    ([table, named]) => {
+      const valuesOf = (column: "code" | "name") =>
+        named.flatMap(({ named }) =>
+          named.column === column ? named.value : []
+        );
+      const names = valuesOf("name").map(keyOfName);
+      const columns = raw(
+        `'${table}' as table_name, r.id, r.name${
+          isShared(table) ? ", r.code" : ""
+        }`,
+      );
+      const own = isShared(table)
+        ? sql`r.code ${isOneOfTexts(valuesOf("code"))} or`
+        : sql`r.organization_id = ${organization} and`;
+      return unprepared(sql<Candidate>`
+        select ${columns}
+        from ${raw(table)} r
+        where ${own} search_key(r.name) like any(array(
+          -- Other white space and signs of patterns may be meant: the names are compared later.
+          select translate(search_key(x.name), ' %' || chr(92), '%__')
+          from jsonb_array_elements_text(${json(names)}) x (name)
+        ))
+      `);
+    },
+  );
+}
+
+/** The id that is meant, or the number of records that may be. */
+function findId(
+  { named: { column, value }, table }: NamedReference,
+  candidates: readonly Candidate[],
+): string | number {
+  const meant = candidates.filter((candidate) =>
+    candidate.table_name === table &&
+    (column === "code"
+      ? candidate.code === value
+      : keyOfName(candidate.name) === keyOfName(value))
+  );
+  return meant.length === 1 ? meant[0]!.id : meant.length;
+}
+
+/** The body with the id in its place. */
+function withId(
+  body: ProductBody,
+  { field, array, index }: NamedReference,
+  id: string | undefined,
+): ProductBody {
+  if (!array) return { ...body, [field]: id };
+  const entries = body[array] as Entry[];
+  return {
+    ...body,
+    [array]: entries.with(index, { ...entries[index], [field]: id }),
+  };
+}
+
+function pointerOf({ named, array, index }: NamedReference): string {
+  return array ? `/${array}/${index}/${named.field}` : `/${named.field}`;
+}
+
+/** The error of a name or a code of so many records. */
+async function explain(
+  tx: Transaction,
+  reference: NamedReference,
+  records: number,
+): Promise<ErrorDetail> {
+  const { named: { column, value }, table, field } = reference;
+  const pointer = pointerOf(reference);
+  const noun = nounOf(table);
+  const path = pathOfTable(table);
+  if (records > 0) {
+    return detailAt(
+      pointer,
+      `ambiguous: ${records} records of ${path} have this name: send ${field} instead`,
+    );
+  }
+  const list = listOf(table);
+  if (column === "code" && list) {
+    return detailAt(pointer, `invalid_code: ${expectedCode(list, value)}`);
+  }
+  const own = sql`r.organization_id = ${organization} and`;
+  const [known] = await tx.send(unprepared(sql<{ word: string }>`
+    select r.${raw(column)} as word
+    from ${raw(table)} r
+    where ${isShared(table) ? [] : own} search_key(r.${
+    raw(column)
+  }) % search_key(${value})
+    order by similarity(search_key(r.${
+    raw(column)
+  }), search_key(${value})) desc, r.id
+    limit 1
+  `));
+  const meant = known[0]?.word;
+  if (column === "code") {
+    return detailAt(
+      pointer,
+      `invalid_code: Expected a code of ${path}${didYouMean(meant)}`,
+    );
+  }
+  const remedy = isShared(table)
+    ? `: see ${path}`
+    : `: create it with POST ${path}`;
+  return detailAt(
+    pointer,
+    `unknown_reference: There is no ${noun} with this name${
+      meant === undefined ? remedy : didYouMean(`"${meant}"`)
+    }`,
+  );
+}
+
+/** The error of the change, with what is wrong besides its names. */
+async function withOtherErrors(
+  tx: Transaction,
+  change: Change,
+  details: readonly ErrorDetail[],
+): Promise<ApiError> {
+  let { body } = change;
+  for (const reference of namedIn(body)) {
+    body = withId(body, reference, undefined);
+  }
+  // Whether the series is attached depends on the collections that are meant.
+  const { series_id: _, product_collections: __, ...others } = body;
+  const [found] = await findErrors(tx.send, [{ ...change, body: others }]);
+  return found
+    ? invalid("The body", [...details, ...found])
+    : productNotFound(change.id);
+}

@@ -1,0 +1,240 @@
+import { assertEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { type Organization, testsOf } from "../support/app/harness.ts";
+import {
+  commandsOn,
+  imported,
+  withHeader,
+} from "../support/client/transfer.ts";
+
+const it = testsOf("Names and codes stand for ids");
+
+const PATHS = {
+  publisher: "publishers",
+  imprint: "imprints",
+  season: "seasons",
+  division: "divisions",
+  license: "licenses",
+  format: "formats",
+  title: "titles",
+  collection: "collections",
+  contributor: "contributors",
+  field: "custom-fields",
+};
+
+/** Creates a record of each kind, named after it. Returns their ids. */
+async function shelf(org: Organization): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const [kind, path] of Object.entries(PATHS)) {
+    const { body } = await org.post(`/api/${path}`, { name: `My ${kind}` });
+    ids[kind] = body.data.id;
+  }
+  return ids;
+}
+
+/** A body of names and codes alone. */
+const NAMED = {
+  title: "Emma",
+  publisher_name: "My publisher",
+  imprint_name: "My imprint",
+  season_name: "My season",
+  division_name: "My division",
+  license_name: "My license",
+  format_name: "My format",
+  title_name: "My title",
+  series_name: "My collection",
+  publishing_status_code: "04",
+  product_availability_code: "20",
+  product_form_code: "BC",
+  lifecycle_status_code: "active",
+  contributors: [
+    { contributor_name: "My contributor", contributor_role_code: "A01" },
+  ],
+  product_collections: [{ collection_name: "My collection", part_number: "2" }],
+  custom_fields: [{ field_name: "My field", field_value: 1 }],
+};
+
+it("in POST and PUT, and responses show them", async ({ org }) => {
+  const ids = await shelf(org);
+
+  const created = await org.post("/api/products", NAMED);
+
+  assertEquals(created.status, 201);
+  assertEquals(created.headers.get("ignored-fields"), null);
+  const { data } = created.body;
+  for (const [name, value] of Object.entries(NAMED)) {
+    if (!Array.isArray(value)) assertEquals(data[name], value, name);
+  }
+  assertEquals(data.publisher_id, ids.publisher);
+  assertEquals(data.series_id, ids.collection);
+  const [contributor] = data.contributors;
+  assertEquals(contributor.contributor_id, ids.contributor);
+  assertEquals(contributor.contributor_role_code, "A01");
+  assertEquals(data.product_collections, [{
+    collection_id: ids.collection,
+    part_number: "2",
+    collection_name: "My collection",
+  }]);
+  assertEquals(data.custom_fields[0].field_id, ids.field);
+  const { body: { data: [listed] } } = await org.get("/api/products");
+  assertEquals(
+    [listed.product_form_code, listed.lifecycle_status_code],
+    ["BC", "active"],
+  );
+
+  const path = `/api/products/${data.id}`;
+  const put = await org.put(path, { publishing_status_name: "Cancelled" });
+  assertEquals(put.body.data.publishing_status_code, "01");
+  const again = await org.put(path, put.body.data);
+  assertEquals(again.status, 200);
+  assertEquals(again.body.data.publishing_status_code, "01");
+});
+
+it("only where the id is absent, and not as null", async ({ org }) => {
+  const { publisher } = await shelf(org);
+  const nobody = { title: "Emma", publisher_name: "Nobody" };
+  const bodies: [object, string | null][] = [
+    [{ ...nobody, publisher_id: publisher }, publisher!],
+    [{ ...nobody, publisher_id: null }, null],
+    [{ title: "Emma", publisher_name: null }, null],
+    [{ title: "Emma", publisher_name: "  My\u00a0  publisher " }, publisher!],
+  ];
+  for (const [body, id] of bodies) {
+    const { status, body: { data } } = await org.post("/api/products", body);
+
+    assertEquals([status, data.publisher_id], [201, id], JSON.stringify(body));
+  }
+});
+
+it("or are refused at their own field", async ({ org }) => {
+  await shelf(org);
+  await org.post("/api/seasons", { name: "My  season" });
+  const refused: [object, string][] = [
+    [
+      { publisher_name: "My publishr" },
+      '/publisher_name unknown_reference There is no publisher with this name: did you mean "My publisher"?',
+    ],
+    [
+      { publisher_name: "Qqq" },
+      "/publisher_name unknown_reference There is no publisher with this name: create it with POST /publishers",
+    ],
+    [
+      { season_name: "My season" },
+      "/season_name ambiguous 2 records of /seasons have this name: send season_id instead",
+    ],
+    [
+      { publisher_name: 1 },
+      "/publisher_name invalid_type Expected a string",
+    ],
+    [
+      { publishing_status_code: "Active" },
+      "/publishing_status_code invalid_code Expected a code of ONIX List 64, see /code-lists/64: did you mean 04?",
+    ],
+    [
+      { product_form_code: "bc" },
+      "/product_form_code invalid_code Expected a code of ONIX List 150, see /code-lists/150: did you mean BC?",
+    ],
+    [
+      { lifecycle_status_code: "actve" },
+      "/lifecycle_status_code invalid_code Expected a code of /lifecycle-statuses: did you mean active?",
+    ],
+    [
+      { publishing_status_name: "Qqq" },
+      "/publishing_status_name unknown_reference There is no publishing status with this name: see /publishing-statuses",
+    ],
+  ];
+  for (const [fields, message] of refused) {
+    const { status, body } = await org.post("/api/products", {
+      title: "Emma",
+      ...fields,
+    });
+
+    assertEquals(status, 400, message);
+    assertEquals(body.error.details.map(shown), [message]);
+  }
+});
+
+function shown({ pointer, code, message }: Record<string, string>): string {
+  return `${pointer} ${code} ${message}`;
+}
+
+it("with every other fault of the references", async ({ org }) => {
+  const { path } = await org.create({ title: "Emma" });
+  const body = {
+    season_id: uuidv7(),
+    publisher_name: "Qqq",
+    contributors: [
+      { contributor_name: "Qqq", contributor_role_id: uuidv7() },
+      { contributor_role_code: "A01" },
+    ],
+  };
+
+  const missing = await org.put(path, body);
+  const { contributors: [first], ...others } = body;
+  const unknown = await org.put(path, { ...others, contributors: [first] });
+
+  assertEquals(
+    missing.body.error.details.map(({ pointer }: { pointer: string }) =>
+      pointer
+    ),
+    ["/contributors/1/contributor_id"],
+  );
+  assertEquals(
+    unknown.body.error.details.map(({ pointer }: { pointer: string }) =>
+      pointer
+    ),
+    [
+      "/publisher_name",
+      "/contributors/0/contributor_name",
+      "/season_id",
+      "/contributors/0/contributor_role_id",
+    ],
+  );
+});
+
+it("in a batch, in an upsert and in a line of a file", async ({ org, app }) => {
+  await shelf(org);
+  const isbn13 = "9780141439587";
+  const upsert = (body: object) => ({
+    method: "upsert",
+    match: "isbn13",
+    body: { ...NAMED, isbn13, ...body },
+  });
+
+  const { body } = await org.batch([
+    upsert({}),
+    { method: "create", body: { title: "A", publisher_name: "Qqq" } },
+    upsert({}),
+    { method: "create", body: { title: "B", product_form_code: "BC" } },
+  ]);
+  assertEquals(body.data.map(({ status }: { status: number }) => status), [
+    201,
+    400,
+    200,
+    201,
+  ]);
+  assertEquals(body.data[1].error.details[0].pointer, "/publisher_name");
+  assertEquals(body.data[2].data, body.data[0].data);
+
+  const line = { kind: "product", id: uuidv7(), ...NAMED };
+  const wrong = { ...line, id: uuidv7(), publisher_name: "Qqq" };
+  const refused = await imported(
+    commandsOn(app)(org.id),
+    withHeader([line, wrong].map((one) => JSON.stringify(one)).join("\n")),
+  );
+  assertEquals(refused, [
+    "3: /publisher_name: There is no publisher with this name: create it with POST /publishers",
+  ]);
+  const { data } = (await org.get(`/api/products/${line.id}`)).body;
+  assertEquals(data.publisher_name, NAMED.publisher_name);
+});
+
+it("and are named where they have no effect", async ({ org }) => {
+  const body = { title: "Emma", product_form_code: "BC" };
+
+  const { headers } = await org.post("/api/products", body);
+  const batch = await org.batch([{ method: "create", body }]);
+
+  assertEquals(headers.get("ignored-fields"), "product_form_code");
+  assertEquals(batch.headers.get("ignored-fields"), "product_form_code");
+});
