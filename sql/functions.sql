@@ -722,24 +722,26 @@ create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
   gone constant text := case
-    when tg_op = 'DELETE' then 'select organization_id, id, null from rows'
+    when tg_op = 'DELETE' then 'select organization_id, id, isbn13, product_code, null from rows'
     when tg_op = 'TRUNCATE' then
-      'select p.organization_id, p.id, n.record_reference
+      'select p.organization_id, p.id, p.isbn13, p.product_code, n.record_reference
       from products p
       left join onix_records n on n.organization_id = p.organization_id and n.product_id = p.id'
-    else 'select $1, $2, null'
+    else 'select $1, $2, $3, $4, null'
   end;
   remembering constant text := format(
-    'insert into product_deletions as d (organization_id, product_id, record_reference) %s
+    'insert into product_deletions as d (organization_id, product_id, isbn13, product_code, record_reference) %s
     on conflict (organization_id, product_id) do update set
       change_version = excluded.change_version,
       deleted_at = excluded.deleted_at,
+      isbn13 = excluded.isbn13,
+      product_code = excluded.product_code,
       record_reference = coalesce(excluded.record_reference, d.record_reference)',
     gone
   );
 begin
   if tg_op = 'UPDATE' then
-    execute remembering using old.organization_id, old.id;
+    execute remembering using old.organization_id, old.id, old.isbn13, old.product_code;
   else
     execute remembering;
   end if;

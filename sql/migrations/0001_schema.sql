@@ -1019,7 +1019,9 @@ create index product_changes_by_time on product_changes (organization_id, update
 create table product_deletions (
   organization_id uuid not null,
   product_id uuid not null,
-  -- The ONIX reference, under which the deletion is sent.
+  -- What others know the product by. The ONIX reference is that under which the deletion is sent.
+  isbn13 text,
+  product_code text,
   record_reference text,
   change_version bigint not null default change_version(),
   deleted_at timestamptz not null default now(),

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { brokenConstraint } from "../../db/connections/errors.ts";
-import { idOfCode, testsOf } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
 
 const it = testsOf("The keys of the schema");
 
@@ -46,38 +46,5 @@ it("refuse a product with another's record", async ({ org, app, sql }) => {
     );
 
     assertEquals(brokenConstraint(error), constraint);
-  }
-});
-
-it("refuse a row below another's product or record", async ({ org, app, sql }) => {
-  const other = await app.organization();
-  const { id: product_id } = await org.create();
-  const { id: theirs } = await other.create();
-  const contributor_role_id = await idOfCode(app, "contributor_roles", "A01");
-  const id = crypto.randomUUID();
-  const position = 0;
-  // deno-fmt-ignore
-  const rows: [table: string, key: string, row: object][] = [
-      ["product_prices", "product", { product_id: theirs, id, position, currency_code: "GBP" }],
-      ["packing_configurations", "product", { product_id: theirs, id, position, unit_of_measure: "inner" }],
-      ["collateral", "product", { product_id: theirs, id, position, collateral_type: "award",
-          prize_name: "A prize" }],
-      ["product_contributors", "contributor", { product_id, position, contributor_id: other.contributor,
-          contributor_role_id }],
-      ["product_collections", "collection", { product_id, position, collection_id: other.collection }],
-      ["custom_field_values", "field", { product_id, position, field_id: other.customField }],
-      ["publishing_program_products", "program", { product_id, program_id: other.program }],
-      ["publishing_program_products", "product", { product_id: theirs, program_id: org.program }],
-      ["product_territories", "product", { product_id: theirs }],
-      ["product_sales_rights", "product", { product_id: theirs, sales_rights_type: "01" }],
-    ];
-
-  for (const [table, key, row] of rows) {
-    const whole = { organization_id: org.id, ...row };
-    const error = await assertRejects(() =>
-      sql`insert into ${sql(table)} ${sql(whole)}`
-    );
-
-    assertEquals(brokenConstraint(error), `${table}_${key}`);
   }
 });

@@ -12,7 +12,7 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
   await using app = await openApp();
   await using server = listen(app.handler);
   const org = await app.organization();
-  const { path } = await org.create({ title: "Emma" });
+  const { id, path } = await org.create({ title: "Emma" });
   const KEY = `x-api-key: ${org.key}\r\n`;
 
   /** Sends a request on a new connection, and returns the status of the response. */
@@ -24,15 +24,18 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
   }
 
   await it("responds to HEAD like GET, with Content-Length and no body (RFC 9110, 9.3.2)", async () => {
-    const get = await ask(`GET ${path}`, `Host: a\r\n${KEY}`);
+    const unknown = `/api/products/${crypto.randomUUID()}`;
+    for (const target of [path, "/api/products", unknown]) {
+      const get = await ask(`GET ${target}`, `Host: a\r\n${KEY}`);
 
-    const head = await ask(`HEAD ${path}`, `Host: a\r\n${KEY}`);
+      const head = await ask(`HEAD ${target}`, `Host: a\r\n${KEY}`);
 
-    assertEquals(head.status, 200);
-    assertEquals(head.body, "");
-    for (const [name, value] of get.headers) {
-      if (["date", "server-timing", "x-request-id"].includes(name)) continue;
-      assertEquals(head.headers.get(name), value, name);
+      assertEquals(head.status, get.status);
+      assertEquals(head.body, "");
+      for (const [name, value] of get.headers) {
+        if (["date", "server-timing", "x-request-id"].includes(name)) continue;
+        assertEquals(head.headers.get(name), value, name);
+      }
     }
   });
 
@@ -120,7 +123,7 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
     assert((await ask("CONNECT a:80", "Host: a\r\n")).status < 500);
   });
 
-  await it("returns 404 for other spellings of a path", async () => {
+  await it("returns 404 for unknown paths and other spellings of a path", async () => {
     const paths = ["//api/products", "/api//products", "/api/products/", "/*"]
       .concat("/API/products", "/api/products;x", "/api/%70roducts")
       .concat("/api/products/%00", "/api/products/%ZZ", `${path}/x`)
@@ -129,11 +132,20 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
       .concat("/api/../api/products", "/api/./products", "/api/%2E/products")
       .concat("/x/..//api/products", "/api/products/..", "/api/products#x")
       .concat("http://a\\api/products", "http://a?/api/products")
-      .concat("http://a/x/../api/products", "/api/products%3Fpage=1");
+      .concat("http://a/x/../api/products", "/api/products%3Fpage=1")
+      .concat("/", "/api", "/api/", "/api/product", "/health", "/products")
+      .concat("/api/products/1", "/api/products/null", `${path}/`, `${path}x`)
+      .concat(`${path}/prices`, `${path}0`, path.replaceAll("-", ""))
+      .concat(path.replace(id, `{${id}}`), path.replace(id, `urn:uuid:${id}`))
+      .concat(path.replace(id, "9".repeat(9000)));
     for (const spelling of paths) {
-      const { status } = await ask(`GET ${spelling}`, `Host: a\r\n${KEY}`);
+      const { status, body } = await ask(
+        `GET ${spelling}`,
+        `Host: a\r\n${KEY}`,
+      );
 
       assertEquals(status, 404, spelling);
+      assertStringIncludes(body, '"code":"NOT_FOUND"');
     }
   });
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openApp, send } from "../support/app/harness.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { writesOf } from "../support/client/writing.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
@@ -83,6 +84,52 @@ Deno.test("The body of a request", TIMED, async ({ step: it }) => {
         assert(text.length < most, `${text.length} ${text.slice(0, 200)}`);
         assert(!text.includes("vvv"));
       }
+    }
+  });
+
+  await it("has all errors listed, up to a hundred", async () => {
+    const entries = (count: number, entry: object) =>
+      Array.from({ length: count }, () => entry);
+    const unknown = () => ({
+      contributor_id: crypto.randomUUID(),
+      contributor_role_id: org.id,
+    });
+    const territory = { countries_included: Array(490).fill("XX") };
+    const create = (body: object) =>
+      org.post("/api/products", { title: "x", ...body });
+    const named = (count: number, name = "unknown") =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, i) => [`${name}_${i}`, 1]),
+      );
+    const prices = (...more: object[]) => ({
+      product_prices: more.map((entry) => ({ currency_code: "EUR", ...entry })),
+    });
+    const wrong = { currency_code: "x".repeat(200) };
+    const refused: [Reply, number][] = [
+      [await create(named(24)), 24],
+      [await create(prices(named(24), named(24))), 48],
+      [await create(named(100)), 100],
+      [await create(prices(...entries(100, wrong))), 100],
+      [await create(prices(...entries(101, wrong))), 101],
+      [await create(named(500, "x".repeat(200))), 101],
+      [
+        await create({ contributors: Array.from({ length: 500 }, unknown) }),
+        101,
+      ],
+      [
+        await org.put(`${path}/territories`, [
+          { markets: entries(50, { territory }) },
+        ]),
+        101,
+      ],
+    ];
+    for (const [{ status, body: { error }, text }, count] of refused) {
+      assertEquals([status, error.details.length], [400, Math.min(count, 100)]);
+      const all = count > 100
+        ? "more than 100 errors; the first 100 are listed"
+        : `${count} errors`;
+      assertEquals(error.message, `The body has ${all}`);
+      assert(!text.includes(wrong.currency_code));
     }
   });
 

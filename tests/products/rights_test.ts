@@ -6,6 +6,7 @@ import {
   type Organization,
   testsOf,
 } from "../support/app/harness.ts";
+import { assertDetails } from "../support/client/expect.ts";
 import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";
 
 /** The arrays of a product that have paths of their own, with entries. */
@@ -42,7 +43,9 @@ for (const [name, array, entries, ignored] of TREES) {
     const { path } = await org.create({ page_count: 3 });
     const before = await org.put(`${path}/${name}`, entries);
 
-    const { body: { data } } = await org.get(`${path}/${name}`);
+    const { body: { data }, headers } = await org.get(`${path}/${name}`);
+    assertEquals(data, before.body.data[array]);
+    assertEquals(headers.get("etag"), before.headers.get("etag"));
     const after = await org.put(`${path}/${name}`, data);
     const emptied = await org.put(`${path}/${name}`, []);
 
@@ -170,6 +173,42 @@ it("derive for_sale from the sales rights type (ONIX List 46)", async ({ org, ap
     },
     publisher_name: "Harbour Press",
   });
+});
+
+// `tests/input/fields_test.ts` sends each field and each id that it refuses.
+it("of sale need a territory, or are for the rest of the world", async ({ org }) => {
+  const [, , [, world]] = TREES[1]!;
+  const { path } = await org.create();
+  const kept = await org.put(`${path}/sales-rights`, TREES[1]![2]);
+
+  assertDetails(
+    await org.put(`${path}/sales-rights`, [
+      { territory: {} },
+      { sales_rights_type: "01" },
+      { sales_rights_type: "01", territory: null, is_rest_of_world: false },
+      { sales_rights_type: "01", territory: { countries_included: [] } },
+      { sales_rights_type: "03", is_rest_of_world: true, territory: {} },
+      { sales_rights_type: "9", is_rest_of_world: true, territory: {} },
+    ]),
+    ["/0/sales_rights_type", "required"],
+    ["/0/territory", "required"],
+    ["/1/territory", "required"],
+    ["/2/territory", "required"],
+    ["/3/territory", "required"],
+    ["/4/territory", "unexpected_territory"],
+    ["/5/is_rest_of_world", "duplicate"],
+    ["/5/sales_rights_type", "invalid_code"],
+    ["/5/territory", "unexpected_territory"],
+  );
+  assertDetails(await org.put(`${path}/sales-rights`, {}), [
+    "",
+    "invalid_type",
+  ]);
+  assertDetails(
+    await org.put(`${path}/sales-rights`, Array(501).fill(world)),
+    ["", "too_many"],
+  );
+  assertEquals((await org.get(path)).text, kept.text);
 });
 
 /** The fields that lists omit. */

@@ -1,135 +1,117 @@
 import { assertEquals } from "@std/assert";
+import { uuidv7 } from "../../db/uuid.ts";
+import { type Organization, testsOf } from "../support/app/harness.ts";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
-import { testsOf } from "../support/app/harness.ts";
+
+/*
+ * The series of a product is one of its collections (specification, 2.1).
+ */
+
+type Body = Record<string, unknown>;
+
+/** Collections of a product, of which the first may be its series. */
+const within = (...ids: string[]) => ({
+  product_collections: ids.map((collection_id) => ({ collection_id })),
+});
+
+const serial = (id: string): Body => ({ series_id: id, ...within(id) });
+
+/** What a product has, what a body changes, and the series that it has then. */
+const ACCEPTED: Record<
+  string,
+  (org: Organization) => [has: Body, sent: Body, series: string | null]
+> = {
+  "with its collection": ({ series }) => [{}, serial(series), "Novels"],
+  "of a collection that is there, of any type and in any case": (
+    { collection },
+  ) => [
+    within(collection),
+    { series_id: collection.toUpperCase() },
+    "Classics",
+  ],
+  "in place of another": ({ series, collection }) => [
+    serial(series),
+    serial(collection),
+    "Classics",
+  ],
+  "by null": ({ series }) => [serial(series), { series_id: null }, null],
+  "by null, with the collection": ({ series }) => [
+    serial(series),
+    { series_id: null, product_collections: [] },
+    null,
+  ],
+};
+
+/** What a product has, bodies that are refused, and the field at fault. */
+const REFUSED: [
+  pointer: string,
+  rows: (
+    org: Organization,
+    other: Organization,
+  ) => [has: Body, ...sent: Body[]],
+][] = [
+  ["/series_id", ({ series, collection, license }, other) => [
+    within(collection),
+    ...[series, other.series, license, uuidv7()].flatMap((series_id) => [
+      { series_id },
+      { series_id, ...within(collection) },
+      { series_id, product_collections: [] },
+    ]),
+  ]],
+  ["/series_id", ({ series, collection }) => [
+    serial(series),
+    { series_id: series, product_collections: [] },
+    { series_id: series, ...within(collection) },
+  ]],
+  ["/product_collections", ({ series, collection }) => [
+    serial(series),
+    { product_collections: [] },
+    within(collection),
+  ]],
+];
 
 const it = testsOf("The series of a product");
 
-it("is accepted if the request attaches it (specification, 2.1)", async ({ org }) => {
-  const { path } = await org.create();
+for (const [how, rows] of Object.entries(ACCEPTED)) {
+  it(`is set ${how}`, async ({ org }) => {
+    const [has, sent, series] = rows(org);
+    const { path } = await org.create(has);
 
-  const { status, body: { data } } = await org.put(path, {
-    series_id: org.series,
-    product_collections: [{ collection_id: org.series }],
+    const { status, body: { data } } = await org.put(path, sent);
+
+    assertEquals([status, data.series_name ?? null], [200, series]);
+    const { series_id, ...collections } = { ...has, ...sent };
+    const id = (series_id as string | null)?.toLowerCase() ?? null;
+    assertHas(data, { ...collections, series_id: id });
+    // Summaries show the collections with their names.
+    assertEquals(
+      (data.collections ?? []).map(({ id }: { id: string }) => id),
+      data.product_collections.map((
+        { collection_id }: { collection_id: string },
+      ) => collection_id),
+    );
   });
+}
 
-  assertEquals(status, 200);
-  assertHas(data, { series_id: org.series, series_name: "Novels" });
-  assertEquals(data.collections, [
-    { id: org.series, name: "Novels", collection_type: "series" },
-  ]);
-});
-
-it("may be any collection that is already attached", async ({ org }) => {
-  const { path } = await org.create({
-    product_collections: [{ collection_id: org.collection }],
-  });
-
-  const { status, body: { data } } = await org.put(path, {
-    series_id: org.collection.toUpperCase(),
-  });
-
-  assertEquals(status, 200);
-  assertHas(data, { series_id: org.collection, series_name: "Classics" });
-});
-
-it("is refused if it is not attached", async ({ org, app }) => {
-  const other = await app.organization();
-  const { path, product } = await org.create({
-    product_collections: [{ collection_id: org.collection }],
-  });
-  const error = ["/series_id", "series_not_attached"] as const;
-
-  for (
-    const series_id of [
-      org.series,
-      other.series,
-      org.license,
-      crypto.randomUUID(),
-    ]
-  ) {
-    const created = await org.post("/api/products", {
-      title: "x",
-      series_id,
-      product_collections: [{ collection_id: org.collection }],
-    });
-    const updated = await org.put(path, { series_id });
-    const emptied = await org.put(path, { series_id, product_collections: [] });
-
-    for (const reply of [created, updated, emptied]) {
-      assertDetails(reply, error);
+for (const [i, [pointer, rows]] of REFUSED.entries()) {
+  it(`is refused without its collection, ${i + 1}: ${pointer}`, async ({ org, app }) => {
+    const [has, ...bodies] = rows(org, await app.organization());
+    const { path, product } = await org.create(has);
+    for (const body of bodies) {
+      const error = [pointer, "series_not_attached"] as const;
+      assertDetails(await org.put(path, body), error);
+      if (!("series_id" in body && "product_collections" in body)) continue;
+      const created = { title: "x", ...body };
+      assertDetails(await org.post("/api/products", created), error);
     }
-  }
-  assertEquals((await org.get(path)).body.data, product);
-});
-
-it("cannot be detached while it is set", async ({ org }) => {
-  const { path, product } = await org.create({
-    series_id: org.series,
-    product_collections: [{ collection_id: org.series }],
+    assertEquals((await org.get(path)).body.data, product);
   });
-
-  for (
-    const product_collections of [[], [{ collection_id: org.collection }]]
-  ) {
-    const kept = await org.put(path, { product_collections });
-    const given = await org.put(path, {
-      series_id: org.series,
-      product_collections,
-    });
-
-    assertDetails(kept, ["/product_collections", "series_not_attached"]);
-    assertDetails(given, ["/series_id", "series_not_attached"]);
-  }
-  assertEquals((await org.get(path)).body.data, product);
-});
-
-it("changes together with the collections", async ({ org }) => {
-  const { path } = await org.create({
-    series_id: org.series,
-    product_collections: [{ collection_id: org.series }],
-  });
-
-  const { status, body: { data } } = await org.put(path, {
-    series_id: org.collection,
-    product_collections: [{ collection_id: org.collection }],
-  });
-
-  assertEquals(status, 200);
-  assertHas(data, {
-    series_id: org.collection,
-    series_name: "Classics",
-    product_collections: [{ collection_id: org.collection }],
-  });
-});
-
-it("is cleared by null, with or without the collections", async ({ org }) => {
-  const attached = {
-    series_id: org.series,
-    product_collections: [{ collection_id: org.series }],
-  };
-  const { path } = await org.create(attached);
-
-  const alone = await org.put(path, { series_id: null });
-  await org.put(path, attached);
-  const both = await org.put(path, {
-    series_id: null,
-    product_collections: [],
-  });
-
-  assertEquals([alone.status, both.status], [200, 200]);
-  assertHas(alone.body.data, { ...attached, series_id: null });
-  assertHas(both.body.data, { series_id: null, product_collections: [] });
-  assertEquals("series_name" in alone.body.data, false);
-  assertEquals("collections" in both.body.data, false);
-});
+}
 
 it("of an unknown collection is reported as an unknown reference", async ({ org }) => {
-  const series_id = crypto.randomUUID();
-
   const reply = await org.post("/api/products", {
     title: "x",
-    series_id,
-    product_collections: [{ collection_id: series_id }],
+    ...serial(uuidv7()),
   });
 
   assertDetails(reply, [

@@ -87,18 +87,6 @@ for (const [array, entry] of Object.entries(MERGED)) {
     ]);
     assertEquals(await count(org, path, array, [entry, entry]), 3);
   });
-
-  it(`is not reached early when ${array} are sent back`, async ({ org }) => {
-    const { path } = await org.create({ [array]: Array(40).fill(entry) });
-    for (let rows = 41; rows <= 60; rows++) {
-      const { body: { data } } = await org.get(path);
-
-      assertEquals(
-        await count(org, path, array, [...data[array], entry]),
-        rows,
-      );
-    }
-  });
 }
 
 it("is a page of 16 MiB, and as much of a batch", async ({ org, sql }) => {

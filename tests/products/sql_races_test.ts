@@ -26,14 +26,29 @@ const VALUES = ["page_count", "list_price", "publisher", "label"] as const;
 
 type Numbers = Record<typeof VALUES[number], number>;
 
-Deno.test({
-  ...TIMED,
-  name:
-    "Requests and SQL at once end on the last value, and no reader goes back in time",
-  ignore: !SETTINGS.url,
-  async fn() {
+interface Race {
+  app: App;
+  sql: App["sql"];
+  it: Deno.TestContext["step"];
+}
+
+/** Adds a test of sessions beside each other, on a database of its own. */
+function race(name: string, run: (race: Race) => Promise<void>): void {
+  Deno.test(name, { ...TIMED, ignore: !SETTINGS.url }, async ({ step }) => {
     await using app = await openOwnApp({ poolSize: 12 });
-    const { sql } = app;
+    await run({ app, sql: app.sql, it: step });
+  });
+}
+
+/** Writes one number after the other for `SECONDS`. */
+async function repeat(write: (n: number) => Promise<unknown>): Promise<void> {
+  const end = performance.now() + SECONDS * 1_000;
+  for (let n = 2; performance.now() < end; n++) await write(n);
+}
+
+race(
+  "Requests and SQL at once end on the last value, and no reader goes back in time",
+  async ({ app, sql }) => {
     const org = await app.organization();
     const { id, path } = await org.create({
       publisher_id: org.publisher,
@@ -115,10 +130,6 @@ Deno.test({
     assert(written.publisher > 10, JSON.stringify(written));
     await assertBuilt(app, org);
 
-    async function repeat(write: (n: number) => Promise<void>): Promise<void> {
-      for (let n = 2; performance.now() < end; n++) await write(n);
-    }
-
     /** Expects each read to show all earlier writes, and no older values than earlier reads. */
     async function reading<T extends Record<string, number>>(
       acknowledged: () => T,
@@ -136,166 +147,154 @@ Deno.test({
       }
     }
   },
-});
+);
 
-Deno.test({
-  ...TIMED,
-  name: "A request that waits for SQL",
-  ignore: !SETTINGS.url,
-  async fn({ step: it }) {
-    await using app = await openOwnApp({ poolSize: 12 });
-    const { sql } = app;
+race("A request that waits for SQL", async ({ app, sql, it }) => {
+  /** Runs the SQL, and commits it when the request waits for it or has ended. */
+  async function during<T>(text: string, request: () => Promise<T>) {
+    const replies: T[] = [];
+    const running = await sql.begin(async (sql) => {
+      await sql.unsafe(text);
+      const running = request().then((reply) => replies.push(reply));
+      await eventually(
+        true,
+        async () => replies.length > 0 || await isWaiting(),
+      );
+      return [running];
+    });
+    await Promise.all(running);
+    return replies[0]!;
+  }
 
-    /** Runs the SQL, and commits it when the request waits for it or has ended. */
-    async function during<T>(text: string, request: () => Promise<T>) {
-      const replies: T[] = [];
-      const running = await sql.begin(async (sql) => {
-        await sql.unsafe(text);
-        const running = request().then((reply) => replies.push(reply));
-        await eventually(
-          true,
-          async () => replies.length > 0 || await isWaiting(),
-        );
-        return [running];
-      });
-      await Promise.all(running);
-      return replies[0]!;
-    }
+  const isWaiting = () => waitsFor(app, "Lock");
 
-    const isWaiting = () => waitsFor(app, "Lock");
-
-    await it("holds its Idempotency-Key: others with the key are refused (409)", async () => {
-      const org = await app.organization();
-      const create = () =>
-        org.post("/api/products", { title: "Emma" }, {
-          "idempotency-key": "order-1",
-        });
-
-      const running = await sql.begin(async (sql) => {
-        await sql`select from organizations where id = ${org.id} for update`;
-        const first = create();
-        await eventually(true, isWaiting);
-        const { status, headers, body } = await create();
-        assertEquals(status, 409);
-        assertEquals(headers.get("retry-after"), "1");
-        assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-        assertEquals(
-          body.error.message,
-          "A request with this Idempotency-Key is still running: retry to get its response",
-        );
-        return [first];
+  await it("holds its Idempotency-Key: others with the key are refused (409)", async () => {
+    const org = await app.organization();
+    const create = () =>
+      org.post("/api/products", { title: "Emma" }, {
+        "idempotency-key": "order-1",
       });
 
-      const first = await running[0]!;
-      const repeated = await create();
-      assertEquals([first.status, repeated.status], [201, 201]);
-      assertEquals(repeated.text, first.text);
-      assertEquals(repeated.headers.get("idempotent-replayed"), "true");
+    const running = await sql.begin(async (sql) => {
+      await sql`select from organizations where id = ${org.id} for update`;
+      const first = create();
+      await eventually(true, isWaiting);
+      const { status, headers, body } = await create();
+      assertEquals(status, 409);
+      assertEquals(headers.get("retry-after"), "1");
+      assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+      assertEquals(
+        body.error.message,
+        "A request with this Idempotency-Key is still running: retry to get its response",
+      );
+      return [first];
     });
 
-    for (const [what, replaced] of Object.entries(ON_REPLACED)) {
-      for (const lock of [true, false]) {
-        const how = lock ? "with a lock" : "without a lock";
-        await it(`${what} that it replaces ${how}`, async () => {
-          const org = await app.organization();
-          const context = { app, org, ...await org.create(PRODUCT) };
-          await replaced.prepare?.(context);
+    const first = await running[0]!;
+    const repeated = await create();
+    assertEquals([first.status, repeated.status], [201, 201]);
+    assertEquals(repeated.text, first.text);
+    assertEquals(repeated.headers.get("idempotent-replayed"), "true");
+  });
 
-          const { status, text } = await during(
-            replacing(replaced, context, lock),
-            () => replaced.request(context),
-          );
+  for (const [what, replaced] of Object.entries(ON_REPLACED)) {
+    for (const lock of [true, false]) {
+      const how = lock ? "with a lock" : "without a lock";
+      await it(`${what} that it replaces ${how}`, async () => {
+        const org = await app.organization();
+        const context = { app, org, ...await org.create(PRODUCT) };
+        await replaced.prepare?.(context);
 
-          const isWhole = status < 300 && !/"status":[45]/.test(text);
-          assert(isWhole || !lock && isRefused(status, text, what), text);
-          assertEquals(await replaced.isDone(context), isWhole);
-          assertEquals(await wrongCounts(app), []);
-          await assertBuilt(app, org);
-        });
-      }
+        const { status, text } = await during(
+          replacing(replaced, context, lock),
+          () => replaced.request(context),
+        );
+
+        const isWhole = status < 300 && !/"status":[45]/.test(text);
+        assert(isWhole || !lock && isRefused(status, text, what), text);
+        assertEquals(await replaced.isDone(context), isWhole);
+        assertEquals(await wrongCounts(app), []);
+        await assertBuilt(app, org);
+      });
     }
+  }
 
-    await it("upserts the product that it inserts beside a batch that fails in part", async () => {
-      const org = await app.organization();
-      const body = { ...PRODUCT, publisher_id: org.publisher };
+  await it("upserts the product that it inserts beside a batch that fails in part", async () => {
+    const org = await app.organization();
+    const body = { ...PRODUCT, publisher_id: org.publisher };
 
-      // The upsert finds no product, and waits for the publisher to create one.
-      const { status, body: { data } } = await during(
-        `select from publishers where id = '${org.publisher}' for update;
+    // The upsert finds no product, and waits for the publisher to create one.
+    const { status, body: { data } } = await during(
+      `select from publishers where id = '${org.publisher}' for update;
         insert into products (organization_id, title, isbn13)
         values ('${org.id}', 'SQL', '${PRODUCT.isbn13}')`,
-        () =>
-          org.batch([
-            { method: "upsert", match: "isbn13", body },
-            { method: "create", body: { title: "X", season_id: uuidv7() } },
-          ]),
-      );
+      () =>
+        org.batch([
+          { method: "upsert", match: "isbn13", body },
+          { method: "create", body: { title: "X", season_id: uuidv7() } },
+        ]),
+    );
 
-      assertEquals([status, data[0].status, data[1].status], [200, 200, 400]);
-      const products = (await org.get("/api/products")).body;
-      assertEquals(products.meta.total, 1);
-      assertEquals(products.data[0].title, "Emma");
-    });
+    assertEquals([status, data[0].status, data[1].status], [200, 200, 400]);
+    const products = (await org.get("/api/products")).body;
+    assertEquals(products.meta.total, 1);
+    assertEquals(products.data[0].title, "Emma");
+  });
 
-    await it("creates a product of an organization that it replaces", async () => {
-      const org = await app.organization();
+  await it("creates a product of an organization that it replaces", async () => {
+    const org = await app.organization();
 
-      const { status } = await during(
-        `with gone as (delete from organizations where id = '${org.id}' returning *)
+    const { status } = await during(
+      `with gone as (delete from organizations where id = '${org.id}' returning *)
       insert into organizations (id, name) select id, name from gone`,
-        () => org.post("/api/products", { title: "Emma" }),
-      );
+      () => org.post("/api/products", { title: "Emma" }),
+    );
 
-      assertEquals(status, 201);
-      assertEquals((await org.get("/api/products")).body.meta.total, 1);
-    });
+    assertEquals(status, 201);
+    assertEquals((await org.get("/api/products")).body.meta.total, 1);
+  });
 
-    await it("imports a product that it inserts, and counts it once", async () => {
-      const org = await app.organization();
-      const operations = commandsOn(app)(org.id);
-      const id = uuidv7();
-      const line = { kind: "product", id, title: "Emma", product_code: "P-1" };
+  await it("imports a product that it inserts, and counts it once", async () => {
+    const org = await app.organization();
+    const operations = commandsOn(app)(org.id);
+    const id = uuidv7();
+    const line = { kind: "product", id, title: "Emma", product_code: "P-1" };
 
-      const refused = await during(
-        `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
-        () => imported(operations, withHeader(JSON.stringify(line))),
-      );
+    const refused = await during(
+      `insert into products (organization_id, id, title) values ('${org.id}', '${id}', 'SQL')`,
+      () => imported(operations, withHeader(JSON.stringify(line))),
+    );
 
-      const { body } = await org.get(`/api/products/${id}`);
-      assertEquals([refused, body.data.title], [[], "Emma"]);
-      assertEquals([...await operations.scan(miscounted)], []);
-    });
+    const { body } = await org.get(`/api/products/${id}`);
+    assertEquals([refused, body.data.title], [[], "Emma"]);
+    assertEquals([...await operations.scan(miscounted)], []);
+  });
 
-    await it("creates an organization, and shows the new names", async () => {
-      const { org, id } = await during(
-        "update publishing_statuses set name = name || '!'",
-        async () => {
-          const org = await app.organization();
-          const publishing_status_id = await idOfCode(
-            app,
-            "publishing_statuses",
-            "04",
-          );
-          const { id } = await org.create({ publishing_status_id });
-          await store(app, org, id);
-          return { org, id };
-        },
-      );
+  await it("creates an organization, and shows the new names", async () => {
+    const { org, id } = await during(
+      "update publishing_statuses set name = name || '!'",
+      async () => {
+        const org = await app.organization();
+        const publishing_status_id = await idOfCode(
+          app,
+          "publishing_statuses",
+          "04",
+        );
+        const { id } = await org.create({ publishing_status_id });
+        await store(app, org, id);
+        return { org, id };
+      },
+    );
 
-      const { data } = await read(app, org, `/api/products/${id}`);
-      assertEquals(data.publishing_status_name.at(-1), "!");
-      await assertBuilt(app, org);
-    });
-  },
+    const { data } = await read(app, org, `/api/products/${id}`);
+    assertEquals(data.publishing_status_name.at(-1), "!");
+    await assertBuilt(app, org);
+  });
 });
 
-Deno.test({
-  ...TIMED,
-  name: "The next response shows SQL that waits for SQL that replaces a row",
-  ignore: !SETTINGS.url,
-  async fn({ step: it }) {
-    await using app = await openOwnApp({ poolSize: 12 });
-    const { sql } = app;
+race(
+  "The next response shows SQL that waits for SQL that replaces a row",
+  async ({ app, sql, it }) => {
     for (
       const [what, replacing, change, shown] of [
         [
@@ -351,15 +350,11 @@ Deno.test({
       });
     }
   },
-});
+);
 
-Deno.test({
-  ...TIMED,
-  name:
-    "A new organization shows a name that a transaction in REPEATABLE READ changes",
-  ignore: !SETTINGS.url,
-  async fn() {
-    await using app = await openOwnApp({ poolSize: 12 });
+race(
+  "A new organization shows a name that a transaction in REPEATABLE READ changes",
+  async ({ app }) => {
     const publishing_status_id = await idOfCode(
       app,
       "publishing_statuses",
@@ -384,15 +379,11 @@ Deno.test({
     const { data } = await read(app, org!, path);
     assertEquals(data.publishing_status_name, "Renamed");
   },
-});
+);
 
-Deno.test({
-  ...TIMED,
-  name: "Upserts create one product, whatever the default isolation level is",
-  ignore: !SETTINGS.url,
-  async fn() {
-    await using app = await openOwnApp({ poolSize: 12 });
-    const { sql } = app;
+race(
+  "Upserts create one product, whatever the default isolation level is",
+  async ({ app, sql }) => {
     const org = await app.organization();
     await sql.begin(async (sql) => {
       const [{ name }] = await sql<
@@ -419,21 +410,17 @@ Deno.test({
 
     assertEquals((await org.get("/api/products")).body.meta.total, 1);
   },
-});
+);
 
-Deno.test({
-  ...TIMED,
-  name: "Products that are imported, changed and deleted at once stay counted",
-  ignore: !SETTINGS.url,
-  async fn() {
-    await using app = await openOwnApp({ poolSize: 12 });
+race(
+  "Products that are imported, changed and deleted at once stay counted",
+  async ({ app }) => {
     const org = await app.organization();
     const statuses = await Promise.all(
       ["01", "02"].map((code) => idOfCode(app, "publishing_statuses", code)),
     );
     const ids = Array.from({ length: 12 }, () => uuidv7());
     const operations = commandsOn(app)(org.id);
-    const end = performance.now() + SECONDS * 1_000;
 
     await Promise.all([
       repeat(async (n) => {
@@ -465,12 +452,8 @@ Deno.test({
     function pathOf(n: number): string {
       return `/api/products/${ids[n % ids.length]}`;
     }
-
-    async function repeat(write: (n: number) => Promise<void>): Promise<void> {
-      for (let n = 0; performance.now() < end; n++) await write(n);
-    }
   },
-});
+);
 
 const PRODUCT = { title: "Emma", isbn13: "9780141439587" };
 

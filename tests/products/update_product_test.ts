@@ -1,64 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/data/bodies.ts";
-import { assertDetails, assertHas } from "../support/client/expect.ts";
+import { assertDetails } from "../support/client/expect.ts";
 import { testsOf } from "../support/app/harness.ts";
 
+/*
+ * `tests/model` plays updates of every field at random, `arrays_test.ts` those of arrays.
+ */
+
 const it = testsOf("PUT /products/{id}");
-
-it("changes only the fields in the body (specification, 4.4)", async ({ org, app }) => {
-  const { path, product } = await org.create(await fullBody(app, org));
-  const changes = {
-    title: "Persuasion",
-    subtitle: "Another novel",
-    page_count: 1,
-    product_type: "kit",
-    season_id: null,
-    packing_configurations: [],
-  };
-  let expected = product;
-
-  for (const [field, value] of Object.entries(changes)) {
-    const { status, body: { data } } = await org.put(path, { [field]: value });
-
-    const { season_name: _, ...rest } = expected;
-    expected = {
-      ...field === "season_id" ? rest : expected,
-      [field]: value,
-      updated_at: data.updated_at,
-    };
-    assertEquals(status, 200);
-    assertEquals(data, expected);
-    assertEquals((await org.get(path)).body.data, data);
-  }
-});
-
-it("clears every field that is null, but not the title", async ({ org, app }) => {
-  const body = await fullBody(app, org);
-  const { path } = await org.create(body);
-  const cleared = Object.fromEntries(
-    Object.entries(body)
-      .filter(([field, value]) => field !== "title" && !Array.isArray(value))
-      .map(([field]) => [field, null]),
-  );
-
-  const { status, body: { data } } = await org.put(path, cleared);
-  const refused = await org.put(path, { title: null });
-
-  assertEquals(status, 200);
-  assertHas(data, { ...body, ...cleared });
-  for (const field of DISPLAYED) assert(!(field in data), field);
-  assertEquals([data.license_name, data.license_badge_colour], [null, null]);
-  assertDetails(refused, ["/title", "invalid_type"]);
-});
-
-it("changes nothing for an empty body", async ({ org, app }) => {
-  const { path, product } = await org.create(await fullBody(app, org));
-
-  const { status, body: { data } } = await org.put(path, {});
-
-  assertEquals(status, 200);
-  assertEquals(data, product);
-});
 
 it("updates updated_at for every other body", async ({ org, app }) => {
   const body = await fullBody(app, org);
@@ -207,18 +156,6 @@ it("returns all errors in one response", async ({ org, app }) => {
     ["/collateral/0/id", "unknown_reference"],
     ["/collateral/1/prize_name", "unknown_field"],
   );
-});
-
-it("finds the product by its id in upper case", async ({ org }) => {
-  const { id, path } = await org.create();
-
-  const { status, body } = await org.put(
-    path.replace(id, id.toUpperCase()),
-    { title: "Persuasion" },
-  );
-
-  assertEquals(status, 200);
-  assertHas(body.data, { id, title: "Persuasion" });
 });
 
 it("returns 404 for an unknown id", async ({ org }) => {

@@ -1,12 +1,9 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
-import { OWN_TABLES } from "../../schema/records.ts";
-import { REFERENCES } from "../../schema/references.ts";
-import { openApp, testsOf } from "../support/app/harness.ts";
+import { assertEquals } from "@std/assert";
+import { testsOf } from "../support/app/harness.ts";
 import {
   bodyUsing,
   createRecord,
   createUse,
-  SHOWN_TABLES,
   USED_TABLES,
 } from "../support/data/records.ts";
 
@@ -94,75 +91,3 @@ for (const table of USED_TABLES) {
     }
   });
 }
-
-Deno.test("A product response after a change of a record", async ({ step: it }) => {
-  await using app = await openApp();
-
-  for (const { table, field, heldBy } of REFERENCES) {
-    const own = OWN_TABLES.find((one) => one === table);
-    if (!own || heldBy || field === "collection_id") continue;
-    await it(`shows the new name of its ${field}`, async () => {
-      const org = await app.organization();
-      const record = await createRecord(org, own, "Before");
-      const use = await createUse(app, org, own, record);
-      const texts = async () =>
-        [
-          await org.get(use.path),
-          await org.get("/api/products?include=contributors,custom_fields"),
-        ].map(({ text }) => text);
-      const before = await texts();
-
-      await org.put(record.path, { name: "After" });
-
-      const after = await texts();
-      for (const i of [0, 1]) {
-        assertEquals(after[i], before[i]!.replaceAll("Before", "After"));
-        assertNotEquals(after[i], before[i]);
-      }
-    });
-  }
-
-  await it("shows the new fields of a format and a license", async () => {
-    const org = await app.organization();
-    const { path } = await org.create({
-      license_id: org.license,
-      format_id: org.format,
-    });
-    const { body: { data: [form] } } = await org.get("/api/product-forms");
-
-    await org.put(`/api/licenses/${org.license}`, { badge_colour: "#000000" });
-    await org.put(`/api/formats/${org.format}`, { product_form_id: form.id });
-
-    const { data } = (await org.get(path)).body;
-    assertEquals(data.license_badge_colour, "#000000");
-    assertEquals(data.product_form_id, form.id);
-  });
-});
-
-Deno.test("Stored JSON stays valid if no name changes", async ({ step: it }) => {
-  await using app = await openApp();
-
-  for (const table of app.isDistributed ? [] : OWN_TABLES) {
-    await it(table, async () => {
-      const org = await app.organization();
-      const before = await versionOf(org.id);
-
-      const record = await createRecord(org, table, "Same");
-      await org.put(record.path, { name: "Same" });
-      await org.delete((await createRecord(org, table)).path);
-      const unchanged = await versionOf(org.id);
-      await org.put(record.path, { name: "Other" });
-
-      assertEquals(unchanged, before);
-      const isShown = SHOWN_TABLES.includes(table);
-      assertEquals(await versionOf(org.id) !== before, isShown);
-    });
-  }
-
-  async function versionOf(id: string): Promise<string> {
-    const [row] = await app.sql<{ version: string }[]>`
-      select names_version::text as version from organizations where id = ${id}
-    `;
-    return row!.version;
-  }
-});

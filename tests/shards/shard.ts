@@ -27,6 +27,7 @@ const SHARES = [3, 3, 3, 1, 1, 1];
 
 /** The seconds that the longest files take, roughly. A file that is not listed takes `SHORT`. */
 const SECONDS: Record<string, number> = {
+  "access/credentials_test.ts": 4,
   "access/jwks_outage_test.ts": 6,
   "embedded/connection_memory_test.ts": 3,
   "embedded/data_folder_test.ts": 4,
@@ -50,6 +51,7 @@ const SECONDS: Record<string, number> = {
   "onix/import_test.ts": 15,
   "onix/outgoing_test.ts": 3,
   "onix/samples_import_test.ts": 6,
+  "products/arrays_test.ts": 5,
   "products/changes_origin_test.ts": 5,
   "products/renames_test.ts": 3,
   "products/size_limits_test.ts": 14,

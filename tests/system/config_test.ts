@@ -23,6 +23,13 @@ const WRONG: Record<string, string[]> = {
     "https://x.example/path",
     "null",
     "ftp://x.example",
+    "*",
+    "https://x.example/",
+    "https://*.x.example",
+    "https://X.example",
+    "https://x.example:443",
+    "https://x.example,",
+    "file:///tmp",
   ],
   DATABASE_URL: [
     "postgres:///db?host=/run/secret0",
@@ -101,6 +108,13 @@ Deno.test("readConfig requires no variable", () => {
   assertEquals(rest.maxBodyBytes, 1_048_576);
   assertEquals(rest.logLevel, "info");
   assertEquals(rest.migrateOnStart, true);
+});
+
+Deno.test("readConfig reads a list of origins", () => {
+  const CORS_ORIGINS = "https://app.example, http://localhost:5173";
+
+  assertEquals(read({ CORS_ORIGINS }).corsOrigins, CORS_ORIGINS.split(", "));
+  assertEquals(read({}).corsOrigins, []);
 });
 
 Deno.test("readConfig treats an empty variable as unset", () => {

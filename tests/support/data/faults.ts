@@ -243,6 +243,9 @@ const UNKNOWN_NAMES = ["shelf", "__proto__", "constructor", "prototype"]
   .concat("rawJSON", "é", "organization", "change_version", "search_text")
   .concat("position");
 
+/** A number that JavaScript cannot hold: the service has an object for it. */
+const LONG_NUMBER = JSON.rawJSON("12345678901234567890");
+
 /** Bodies with another value instead of an object or array, with missing fields and with unknown ones. */
 export function* faultyShapes(
   place: Place,
@@ -273,7 +276,7 @@ export function* faultyShapes(
     }
     if ("rows" in field || "fields" in field) {
       const wrong = "rows" in field ? {} : [];
-      for (const value of [null, wrong, "x", 1, true]) {
+      for (const value of [null, wrong, "x", 1, true, LONG_NUMBER]) {
         yield {
           body: place.bodyWith([{ ...least, [name]: value }]),
           errors: [[`${at(0)}/${name}`, codeOf(field, value)]],
@@ -295,7 +298,7 @@ export function* faultyShapes(
     }
   }
   if (array) {
-    const values = [null, [], "x", 1, true];
+    const values = [null, [], "x", 1, true, LONG_NUMBER];
     yield {
       body: place.bodyWith(values),
       errors: values.map((_, i) => [at(i), "invalid_type"]),

@@ -1,11 +1,35 @@
+import { idOfCode as idOfListedCode } from "../../../schema/code_ids.ts";
 import {
   OWN_TABLES,
   type OwnTable,
   pathOfTable,
+  RECORDS,
 } from "../../../schema/records.ts";
 import { REFERENCES } from "../../../schema/references.ts";
 import { assertEquals } from "@std/assert";
 import { type App, idOfCode, type Organization } from "../app/harness.ts";
+
+/** A value for each field of records. */
+export const RECORD_VALUES: Record<string, unknown> = {
+  name: "Renamed",
+  badge_colour: "#1d4eD8",
+  collection_type: "renamed",
+  product_form_id: idOfListedCode("150", "BB"),
+  names_before_key: "Ursula K.",
+  key_names: "Le Guin",
+  person_name_inverted: "Le Guin, Ursula K.",
+  is_organization: true,
+  isni: "0000000121032683",
+  orcid: "0000000218250097",
+  biographical_note: "x".repeat(100_000),
+};
+
+/** The fields of a table's records that a client writes. */
+export function writtenFields(table: OwnTable): string[] {
+  return Object.entries(RECORDS[table].fields).flatMap(([name, field]) =>
+    field.kind === "column" && field.body ? [name] : []
+  );
+}
 
 /** The tables of records that products show. */
 export const SHOWN_TABLES = OWN_TABLES.filter((table) =>

@@ -207,7 +207,8 @@ export const PARTIAL_DATE: Values = {
 };
 
 export const GTIN: Values = {
-  takes: same("10614141543219", "9780306406157", "614141999996", "96385074"),
+  // The weights of the second one cannot be exchanged.
+  takes: same("10614141543219", "4006381333931", "614141999996", "96385074"),
   refuses: [
     ...NOT_A_STRING,
     ...each(
@@ -356,8 +357,11 @@ export const SCALAR: Values = {
     ...each("invalid_type", [], {}, ["x"]),
     ...text(2000).refuses.filter(([sent]) => typeof sent === "string"),
     ...each(
+      // PostgreSQL would change them, or cannot store them.
       "inexact_number",
-      ...["1e400", "1e-400", "1.0000000000000000001e1"].map(JSON.rawJSON),
+      ...["1e400", "-1e400", "1e-400", "1.0000000000000000001e1"]
+        .concat("12345678901234567e-1", "1".repeat(101), `0.${"1".repeat(101)}`)
+        .map(JSON.rawJSON),
     ),
   ],
 };
