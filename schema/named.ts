@@ -50,9 +50,12 @@ function givenName(
   reference: string,
   fields: readonly { field: string; column: "code" | "name" }[],
 ) {
-  return Object.hasOwn(body, reference)
-    ? undefined
-    : fields.find(({ field }) => (body[field] ?? null) !== null);
+  if (reference in body) return;
+  for (const given of fields) {
+    if (body[given.field] !== undefined && body[given.field] !== null) {
+      return given;
+    }
+  }
 }
 
 /** The errors of names and codes that stand for ids, by field. */
@@ -60,12 +63,13 @@ export function wrongNames(
   body: Record<string, unknown>,
   names: Names,
 ): { field: string; message: string }[] {
-  return [...names].flatMap(([reference, fields]) => {
+  const wrong: { field: string; message: string }[] = [];
+  for (const [reference, fields] of names) {
     const field = givenName(body, reference, fields)?.field;
-    if (!field) return [];
-    const [issue] = v.safeParse(Name, body[field]).issues ?? [];
-    return issue ? [{ field, message: issue.message }] : [];
-  });
+    const [issue] = field && v.safeParse(Name, body[field]).issues || [];
+    if (issue) wrong.push({ field: field!, message: issue.message });
+  }
+  return wrong;
 }
 
 const Name = text();

@@ -40,7 +40,7 @@ export function closedObject<const E extends v.ObjectEntries>(
       .flat(),
   );
   return v.intersect([
-    v.pipe(
+    names.size === 0 ? v.pipe(anObject(example), v.object(entries)) : v.pipe(
       anObject(example),
       v.transform((body) => withNames(body, names)),
       v.object(entries),
@@ -59,6 +59,7 @@ export function closedObject<const E extends v.ObjectEntries>(
             path: at(key),
           });
         }
+        if (names.size === 0) return;
         for (const { field, message } of wrongNames(input, names)) {
           addIssue({ message, path: at(field) });
         }
@@ -237,16 +238,20 @@ function collect(
   if (Array.isArray(input) && Array.isArray(output)) {
     input.forEach((entry, i) => collect(entry, output[i], at, names));
   } else if (isObject(input) && isObject(output)) {
-    const stand = Object.values(output)
-      .flatMap((value) => value instanceof Named ? value.field : []);
     for (const [name, value] of Object.entries(input)) {
-      if (stand.includes(name)) continue;
-      if (!Object.hasOwn(output, name)) names.add(at + name);
-      else if (typeof value === "object") {
+      if (!Object.hasOwn(output, name)) {
+        if (!stands(name, output)) names.add(at + name);
+      } else if (typeof value === "object") {
         collect(value, output[name], `${at}${name}.`, names);
       }
     }
   }
+}
+
+/** Whether the field of a body has stood for an id. */
+function stands(name: string, body: Record<string, unknown>): boolean {
+  return Object.values(body)
+    .some((value) => value instanceof Named && value.field === name);
 }
 
 /** The same function, which makes one value per description: the OpenAPI document names schemas by identity. */

@@ -280,6 +280,16 @@ export const Delivery = v.object({
 
 export type Delivery = v.InferOutput<typeof Delivery>;
 
+/** What others know a deleted product by. */
+export const DELETED_NUMBERS = {
+  isbn13: described("The ISBN-13 that it had.", v.nullable(v.string())),
+  product_code: described("The code that it had.", v.nullable(v.string())),
+  record_reference: described(
+    "The `RecordReference` that it had in ONIX.",
+    v.nullable(v.string()),
+  ),
+};
+
 /** What a message of each type has in `data`. */
 export const MESSAGE_DATA = {
   "product.changed": v.object({
@@ -292,6 +302,7 @@ export const MESSAGE_DATA = {
   }),
   "product.deleted": v.object({
     id: described("The id of the product.", Uuid),
+    ...DELETED_NUMBERS,
     updated_at: described("The time of its deletion.", Timestamp),
   }),
   "feed.advanced": v.object({

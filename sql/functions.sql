@@ -257,15 +257,23 @@ begin
       shown as materialized (
         select u.organization_id, u.product_id
         from changed r
-        join record_uses u on u.organization_id = r.organization_id and u.record_id = r.id
-        where u.record_table = tg_table_name and r.is_renamed
+        -- Limits make the planner use the indexes of references: it does not know that few records change.
+        cross join lateral (
+          select u.organization_id, u.product_id
+          from record_uses u
+          where u.organization_id = r.organization_id and u.record_table = tg_table_name and u.record_id = r.id
+          limit 10001
+        ) u
+        where r.is_renamed
         limit 10001
       ),
       -- The writer of a product locks its row here, too. The order prevents deadlocks.
       locked as materialized (
         select c.organization_id, c.product_id
         from product_changes c
-        where (c.organization_id, c.product_id) in (select s.organization_id, s.product_id from shown s)
+        where c.organization_id = any (array(select distinct s.organization_id from shown s))
+          and c.product_id = any (array(select s.product_id from shown s))
+          and (c.organization_id, c.product_id) in (select s.organization_id, s.product_id from shown s)
           and (select count(*) from shown) <= 10000
         order by c.organization_id, c.product_id
         for no key update
@@ -280,11 +288,12 @@ begin
       from changed r
       cross join lateral (
         select
-          (not r.is_renamed or (select count(*) from shown) > 10000) and exists (
-            select
+          (not r.is_renamed or (select count(*) from shown) > 10000) and (
+            select true
             from record_uses u
             where u.organization_id = r.organization_id and u.record_table = tg_table_name and u.record_id = r.id
-          ) as is_shown
+            limit 1
+          ) is not null as is_shown
       ) u
       cross join lateral (
         select 0, 9223372036854775807
@@ -322,8 +331,12 @@ begin
             select u.organization_id, u.product_id
             from new_rows r
             join old_rows o on o.organization_id = r.organization_id and o.id = r.id and o.name <> r.name
-            join record_uses u on u.organization_id = r.organization_id and u.record_id = r.id
-            where u.record_table = tg_table_name
+            cross join lateral (
+              select u.organization_id, u.product_id
+              from record_uses u
+              where u.organization_id = r.organization_id and u.record_table = tg_table_name and u.record_id = r.id
+              limit 10001
+            ) u
             limit 10001
           ) u
         ) u
@@ -709,24 +722,26 @@ create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
   gone constant text := case
-    when tg_op = 'DELETE' then 'select organization_id, id, null from rows'
+    when tg_op = 'DELETE' then 'select organization_id, id, isbn13, product_code, null from rows'
     when tg_op = 'TRUNCATE' then
-      'select p.organization_id, p.id, n.record_reference
+      'select p.organization_id, p.id, p.isbn13, p.product_code, n.record_reference
       from products p
       left join onix_records n on n.organization_id = p.organization_id and n.product_id = p.id'
-    else 'select $1, $2, null'
+    else 'select $1, $2, $3, $4, null'
   end;
   remembering constant text := format(
-    'insert into product_deletions as d (organization_id, product_id, record_reference) %s
+    'insert into product_deletions as d (organization_id, product_id, isbn13, product_code, record_reference) %s
     on conflict (organization_id, product_id) do update set
       change_version = excluded.change_version,
       deleted_at = excluded.deleted_at,
+      isbn13 = excluded.isbn13,
+      product_code = excluded.product_code,
       record_reference = coalesce(excluded.record_reference, d.record_reference)',
     gone
   );
 begin
   if tg_op = 'UPDATE' then
-    execute remembering using old.organization_id, old.id;
+    execute remembering using old.organization_id, old.id, old.isbn13, old.product_code;
   else
     execute remembering;
   end if;

@@ -62,11 +62,16 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
         writeOut(isTerminal ? escapeLines(text) : text);
       try {
         if (isOnix) {
-          const next = await exportMessage(database, {
+          const { next, replaced } = await exportMessage(database, {
             ...message,
             write,
             progress: isTerminal ? undefined : (done) => bar.show(done, {}),
           });
+          if (replaced > 0) {
+            bar.print(
+              `Records with characters that XML cannot hold, which were written as U+FFFD: ${replaced}`,
+            );
+          }
           bar.print(`For later changes: --after ${next}`);
         } else {
           await exportCatalogue(database, {

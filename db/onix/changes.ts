@@ -4,6 +4,7 @@ import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import {
+  deletionOfPosition,
   documentSize,
   type Page,
   positionsOf,
@@ -29,7 +30,13 @@ import {
 /** A change of a product: what its record is written from, or its deletion. */
 export type OnixChange =
   & { id: string; reference: string | null }
-  & ({ source: Source } | { source: null });
+  & ({ source: Source } | ({ source: null } & DeletedNumbers));
+
+/** What others know a deleted product by. */
+interface DeletedNumbers {
+  isbn13: string | null;
+  product_code: string | null;
+}
 
 /** The parameters of a page. */
 export interface ChangesOptions {
@@ -58,15 +65,16 @@ export async function listOnixChanges(
 
 /** The record of a change as it goes out. */
 export function changedRecord(
-  { id, reference, source }: OnixChange,
+  change: OnixChange,
   release: Release,
 ): Element {
-  return source
-    ? (recordOf(source, release)).record
-    : deletionRecord(reference ?? `urn:uuid:${id}`, id);
+  const { id, reference } = change;
+  return change.source
+    ? recordOf(change.source, release).record
+    : deletionRecord({ ...change, reference: reference ?? `urn:uuid:${id}` });
 }
 
-interface ChangeRow extends BesideProduct {
+interface ChangeRow extends BesideProduct, DeletedNumbers {
   place: number;
   version: string;
   id: string;
@@ -89,13 +97,11 @@ function endOfPage(rows: readonly ChangeRow[]): Page {
 }
 
 function changeOf(
-  { id, reference, product, ...beside }: ChangeRow,
+  { id, reference, product, isbn13, product_code, ...beside }: ChangeRow,
 ): OnixChange {
-  return {
-    id,
-    reference,
-    source: product === null ? null : { ...beside, reference, product },
-  };
+  return product === null
+    ? { id, reference, source: null, isbn13, product_code }
+    : { id, reference, source: { ...beside, reference, product } };
 }
 
 /**
@@ -123,6 +129,8 @@ function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
       n.record,
       ${besideProduct},
       coalesce(n.record_reference, x.record_reference, y.record_reference) as reference,
+      x.isbn13,
+      x.product_code,
       c.deleted_at is null or p.id is null and not exists (
         select
         from onix_records b
@@ -136,13 +144,8 @@ function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
     from (${smallPositions(size)} limit 1001) c
     join organizations o on o.id = ${organization}
     ${productOfPosition}
-    -- The limits force look-ups by primary key.
-    left join lateral (
-      select x.record_reference
-      from product_deletions x
-      where x.organization_id = ${organization} and x.product_id = c.id and c.deleted_at is not null
-      limit 1
-    ) x on true
+    ${deletionOfPosition}
+    -- The limit forces a look-up by primary key.
     left join lateral (
       select y.record_reference
       from onix_retired y

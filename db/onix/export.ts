@@ -20,17 +20,25 @@ export interface ExportOptions extends Form {
   progress?: ((records: number) => void) | undefined;
 }
 
+/** What was exported. */
+export interface Exported {
+  /** The cursor of the next export. */
+  next: string;
+  /** The records with U+FFFD, which stands for what XML cannot hold. */
+  replaced: number;
+}
+
 /**
- * Writes one message with all changes after the cursor, and returns the cursor of the next
- * export. The message is a consistent snapshot: it has each product once, whatever is
- * written meanwhile. Throws `CURSOR_EXPIRED`, and for an unknown organization.
+ * Writes one message with all changes after the cursor. It is a consistent snapshot: it has
+ * each product once, whatever is written meanwhile. Throws `CURSOR_EXPIRED`, and for an
+ * unknown organization.
  */
 export async function exportMessage(
   database: Queries,
   { after, ...output }: ExportOptions,
-): Promise<string> {
+): Promise<Exported> {
   const sender = await readSender(database);
-  const cursor = await inSnapshot(database, readerSettings, (tx) => {
+  return await inSnapshot(database, readerSettings, (tx) => {
     const read: Reads["scan"] = async (statement) => {
       const [rows] = await tx.send(statement);
       return rows;
@@ -42,7 +50,6 @@ export async function exportMessage(
     };
     return writeFeed(snapshot, sender, after, output);
   });
-  return cursorText(cursor);
 }
 
 async function writeFeed(
@@ -50,7 +57,7 @@ async function writeFeed(
   sender: string,
   after: Cursor | undefined,
   { release, tags, write, progress }: Omit<ExportOptions, "after">,
-): Promise<Cursor> {
+): Promise<Exported> {
   let cursor = after;
   let written = 0;
 
@@ -70,12 +77,14 @@ async function writeFeed(
 
   const form = { release, tags, sender, sentAt: new Date() };
   let chunk = "";
+  let replaced = 0;
   for await (const text of writeMessage(form, records())) {
+    if (text.includes("\ufffd")) replaced++;
     chunk += text;
     if (chunk.length < CHUNK_LENGTH) continue;
     await write(chunk);
     chunk = "";
   }
   await write(chunk);
-  return cursor!;
+  return { next: cursorText(cursor!), replaced };
 }

@@ -203,6 +203,16 @@ export const productOfPosition = sql`
   ) p on true
 `;
 
+/** Joins the deletion `x` of position `c`, or nulls. The limit forces a look-up by primary key. */
+export const deletionOfPosition = sql`
+  left join lateral (
+    select x.isbn13, x.product_code, x.record_reference
+    from product_deletions x
+    where x.organization_id = ${organization} and x.product_id = c.id and c.deleted_at is not null
+    limit 1
+  ) x on true
+`;
+
 interface ChangesRow extends ProductsRow, Page {
   /** Null if the first product is larger than a page. */
   changes: string | null;
@@ -242,6 +252,7 @@ function changesPage(
       from (${found} limit 1001) c
       join organizations o on o.id = ${organization}
       ${productOfPosition}
+      ${deletionOfPosition}
       ${validDocument}
       cross join lateral (
         select '{"id":"' || c.id || '","deleted":' || (c.deleted_at is not null) || ',"updated_at":'
@@ -251,7 +262,9 @@ function changesPage(
           )
           || case when c.deleted_at is null
             then ',"product":{' || ${summary}${includedArrays(include)} || '}'
-            else ''
+            else ',"isbn13":' || coalesce(to_json(x.isbn13)::text, 'null')
+              || ',"product_code":' || coalesce(to_json(x.product_code)::text, 'null')
+              || ',"record_reference":' || coalesce(to_json(x.record_reference)::text, 'null')
           end
           || '}' as entry
         -- OFFSET 0 keeps the planner from computing the entry three times.

@@ -353,13 +353,12 @@ function hasCode(
 ): Statement {
   const ids = idsOfCodes(table, codes);
   if (!heldBy) return sql` and p.${raw(reference)} = any(${ids})`;
-  return sql` and p.${raw(heldBy)} in (
+  const hasReference = sql`x.${raw(reference)} = any(${ids})`;
+  return sql` and p.${raw(heldBy)} = any(array(
     select x.id
     from formats x
-    where x.organization_id = ${organization} and x.${
-    raw(reference)
-  } = any(${ids})
-  )`;
+    where x.organization_id = ${organization} and ${hasReference}
+  ))`;
 }
 
 function linksTo(table: string, column: string, ids: string[]): Statement {

@@ -424,14 +424,16 @@ function setProductForms(changes: readonly Change[]): Statement[] {
 function deleteProducts(ids: readonly string[]): Statement[] {
   return [
     sql`
-      insert into product_deletions (organization_id, product_id, record_reference)
-      select p.organization_id, p.id, n.record_reference
+      insert into product_deletions (organization_id, product_id, isbn13, product_code, record_reference)
+      select p.organization_id, p.id, p.isbn13, p.product_code, n.record_reference
       from products p
       left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
       where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
       on conflict (organization_id, product_id) do update set
         change_version = excluded.change_version,
         deleted_at = excluded.deleted_at,
+        isbn13 = excluded.isbn13,
+        product_code = excluded.product_code,
         record_reference = excluded.record_reference
     `,
     sql`

@@ -2,6 +2,7 @@ import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import { sql, type Statement } from "../connections/sql.ts";
 import {
+  deletionOfPosition,
   positionsOf,
   productOfPosition,
   type Range,
@@ -183,10 +184,14 @@ function nextEntries(range: Range, limit: number): Statement<FeedEntry> {
           'id', p.id, 'product_code', p.product_code, 'isbn13', p.isbn13, 'title', p.title,
           'created_at', ${rfc3339("p.created_at")}, 'updated_at', ${time}
         )
-        when p.id is null then json_build_object('id', c.id, 'updated_at', ${time})
+        when p.id is null then json_build_object(
+          'id', c.id, 'isbn13', x.isbn13, 'product_code', x.product_code,
+          'record_reference', x.record_reference, 'updated_at', ${time}
+        )
       end as data
     from (${positionsOf(range, limit)}) c
     ${productOfPosition}
+    ${deletionOfPosition}
     order by c.place
   `;
 }

@@ -14,6 +14,7 @@ import * as responses from "../responses.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
 import {
   CreateWebhook,
+  DELETED_NUMBERS,
   Delivery,
   IssuedWebhook,
   MESSAGE_DATA,
@@ -52,6 +53,7 @@ const ChangedProduct = v.object({
 const DeletedProduct = v.object({
   ...changed,
   deleted: described("Whether the product is deleted.", v.literal(true)),
+  ...DELETED_NUMBERS,
 });
 
 const Change = v.variant("deleted", [ChangedProduct, DeletedProduct]);

@@ -552,6 +552,8 @@ create index products_by_lifecycle_status
 
 create index products_by_format on products (organization_id, format_id, created_at desc, id desc);
 
+create index products_by_publication on products (organization_id, publication_date) where publication_date is not null;
+
 -- The products of a publisher, an imprint, a parent title. An entry is the reference alone: equal ones share their
 -- space, 8 MB for a million products instead of 80 with the order of a list. Divisions, seasons, licenses and product
 -- types are few, and no write pays for an index of them: a scan of the organization finds these, in a third of a second
@@ -1019,7 +1021,9 @@ create index product_changes_by_time on product_changes (organization_id, update
 create table product_deletions (
   organization_id uuid not null,
   product_id uuid not null,
-  -- The ONIX reference, under which the deletion is sent.
+  -- What others know the product by. The ONIX reference is that under which the deletion is sent.
+  isbn13 text,
+  product_code text,
   record_reference text,
   change_version bigint not null default change_version(),
   deleted_at timestamptz not null default now(),

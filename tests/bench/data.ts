@@ -157,14 +157,14 @@ export async function fill(
   });
 }
 
-/** Works on eight at once. */
+/** Works on four at once. */
 async function eachOf<T>(
   all: readonly T[],
   work: (one: T, done: number) => Promise<unknown>,
 ): Promise<void> {
   const queue = all.values();
   let done = 0;
-  await Promise.all(Array.from({ length: 8 }, async () => {
+  await Promise.all(Array.from({ length: 4 }, async () => {
     for (const one of queue) await work(one, ++done);
   }));
 }

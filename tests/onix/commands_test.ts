@@ -127,7 +127,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
     /** The products that an export has, since the one before. */
     async function exported(): Promise<string[]> {
       let text = "";
-      next = await exportMessage(database(org.id), {
+      ({ next } = await exportMessage(database(org.id), {
         release: "3.0",
         tags: "reference",
         after: cursor(next),
@@ -135,7 +135,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
           text += chunk;
           return Promise.resolve();
         },
-      });
+      }));
       assertMatch(text, /^<\?xml/);
       assertMatch(text, /<\/ONIXMessage>\s*$/);
       return productsIn(text);
@@ -147,6 +147,25 @@ Deno.test("deno task import and export with ONIX", async (t) => {
     const later: string[] = [];
     await eventually(1, async () => later.push(...await exported()));
     assertMatch(later[0]!, /<TitleText>Changed</);
+  });
+
+  await t.step("export counts the records that XML cannot hold", async () => {
+    const org = await app.organization();
+    for (const title of ["Vertical\u000btab", "Tab\tand &amp;"]) {
+      await org.post("/api/products", { title });
+    }
+    let text = "";
+    const { replaced } = await exportMessage(database(org.id), {
+      release: "3.0",
+      tags: "reference",
+      write(chunk) {
+        text += chunk;
+        return Promise.resolve();
+      },
+    });
+    assertEquals(replaced, 1);
+    assertMatch(text, /<TitleText>Vertical\ufffdtab</);
+    assertMatch(text, /<TitleText>Tab and &amp;amp;</);
   });
 
   await t.step("export is not written again if it is cut off", async () => {

@@ -65,21 +65,61 @@ it("an entry's field outlives a change of another", async ({ org, onix, product 
   assert(xml.includes("<PriceAmount>9.99<"), xml);
 });
 
-it("a renamed contributor is not doubled", async ({ org, onix, product }) => {
-  const text = (title: string) =>
-    message(record({ title, contributors: ["Ann Old"] }));
+it("a renamed contributor is not doubled, and keeps what the record says", async ({ org, onix, product }) => {
+  const text = (title: string, ...others: string[]) =>
+    message(
+      record({ title, contributors: ["Ann Old", ...others] }).replace(
+        "</PersonName>",
+        "</PersonName><Website><WebsiteLink>https://ann.example</WebsiteLink></Website>",
+      ),
+    );
   const { outcomes: [{ id }] } = await onix.report(text("One"));
   const { contributors: [{ contributor_id }] } = await product(id);
   await org.put(`/api/contributors/${contributor_id}`, { name: "Ann New" });
 
   await onix.report(text("Two"));
+  const kept = await onix.report(text("Two", "Bo Ray"), "?edits=protect");
 
-  assertEquals(
-    (await product(id)).contributors[0].contributor_name,
+  assertEquals(codes(kept.outcomes[0]), ["edit_kept"]);
+  const { contributors } = await product(id);
+  assertEquals(contributors.map((one: Any) => one.contributor_name), [
     "Ann New",
-  );
+  ]);
   const { body } = await org.get("/api/contributors?search=Ann");
   assertEquals(body.data.length, 1);
+  const xml = await onix.xml(`/${id}`);
+  assert(/Ann New[^]*ann\.example/.test(xml), xml);
+});
+
+it("an edited cover outlives what leaves it alone, and no record that is all", async ({ org, onix, product }) => {
+  const text = (title: string, link: string) =>
+    message(
+      record({ title }).replace(
+        "<PublishingDetail>",
+        `<CollateralDetail><SupportingResource><ResourceContentType>01</ResourceContentType><ContentAudience>00</ContentAudience><ResourceMode>03</ResourceMode><ResourceVersion><ResourceForm>02</ResourceForm><ResourceLink>https://covers.example/${link}.jpg</ResourceLink></ResourceVersion></SupportingResource></CollateralDetail>$&`,
+      ),
+    );
+  const { outcomes: [{ id }] } = await onix.report(text("One", "theirs"));
+  const ours = "https://covers.example/ours.jpg";
+  await org.put(`/api/products/${id}`, { cover_image_url: ours });
+  const coverAfter = async (text: string, edits: string) => {
+    const { outcomes } = await onix.report(text, `?edits=${edits}`);
+    const { cover_image_url } = await product(id);
+    assert((await onix.xml(`/${id}`)).includes(cover_image_url));
+    return [cover_image_url.slice(23, -4), ...outcomes.flatMap(codes)];
+  };
+
+  assertEquals(await coverAfter(text("Two", "theirs"), "keep"), ["ours"]);
+  assertEquals(await coverAfter(text("Two", "next"), "protect"), [
+    "ours",
+    "edit_kept",
+  ]);
+  assertEquals(await coverAfter(text("Two", "last"), "keep"), [
+    "last",
+    "edit_overwritten",
+  ]);
+  await org.put(`/api/products/${id}`, { cover_image_url: ours });
+  assertEquals(await coverAfter(text("Two", "last"), "overwrite"), ["last"]);
 });
 
 it("a message older than the last of its sender is skipped", async ({ onix, product }) => {

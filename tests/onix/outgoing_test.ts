@@ -507,11 +507,19 @@ Deno.test("A message", async (t) => {
   });
 
   await t.step("tells of deleted products", async () => {
-    const deletion = deletionRecord("a & b", crypto.randomUUID());
+    const deletion = deletionRecord({
+      reference: "a & b",
+      id: crypto.randomUUID(),
+      isbn13: "9780141439587",
+      product_code: "P-1",
+    });
     const text = await assertValid([deletion], "3.0");
     const { header, records: [record] } = await recordsOf(text);
     const read = readRecord(record!, header);
     assertEquals(read.kind === "record" && read.notification, "05");
     assertEquals(read.reference, "a & b");
+    assertStringIncludes(text, "<ProductIDType>15</ProductIDType>");
+    assertStringIncludes(text, "<IDValue>9780141439587</IDValue>");
+    assertStringIncludes(text, "<IDValue>P-1</IDValue>");
   });
 });

@@ -84,6 +84,16 @@ const CHANGES: Record<string, Script> = {
   },
 };
 
+/** The ways in which a product is deleted. */
+const DELETIONS: Record<
+  string,
+  (org: Organization, sql: Session, id: string) => PromiseLike<unknown>
+> = {
+  "over the API": (org, _, id) => org.delete(`/api/products/${id}`),
+  "by SQL": (org, sql, id) =>
+    sql`delete from products where organization_id = ${org.id} and id = ${id}`,
+};
+
 const it = testsOf("GET /products/changes");
 
 it("returns what has changed since the cursor, and nothing else", async ({ org, app }) => {
@@ -130,6 +140,31 @@ it("returns each product once across pages", async ({ org, app, sql }) => {
     await copy.assertComplete();
   }
 });
+
+for (const [door, remove] of Object.entries(DELETIONS)) {
+  it(`names what others know a product by that is deleted ${door}`, async ({ org, app, sql }) => {
+    const { id, path, copy } = await followed(app, org);
+    const { body } = await org.put(path, { isbn13: "9780141439587" });
+    await sql`
+      insert into onix_records (
+        organization_id, product_id, record_reference, product_updated_at, record, digest
+      )
+      values (${org.id}, ${id}, 'ref-1', now(), '<Product/>', '')
+    `;
+
+    await remove(org, sql, id);
+
+    const [change] = await copy.catchUp();
+    assertEquals(change, {
+      id,
+      deleted: true,
+      updated_at: change!.updated_at,
+      isbn13: "9780141439587",
+      product_code: body.data.product_code,
+      record_reference: "ref-1",
+    });
+  });
+}
 
 it("returns products as in lists", async ({ org, app }) => {
   const { id, copy } = await followed(app, org);

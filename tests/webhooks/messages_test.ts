@@ -7,6 +7,7 @@ webhookTest("A message", async (scene, { step: it }) => {
   const webhook = await scene.webhook();
   const last = () => receiver.received.at(-1)!;
   let id = "";
+  let code = "";
 
   await it("about a product has what identifies it", async () => {
     const { body: { data } } = await ask("POST", "/products", {
@@ -14,6 +15,7 @@ webhookTest("A message", async (scene, { step: it }) => {
       isbn13: "978-0-14-143958-7",
     });
     id = data.id;
+    code = data.product_code;
     await scene.arrived(1);
 
     assertEquals(last().message, {
@@ -61,13 +63,17 @@ webhookTest("A message", async (scene, { step: it }) => {
     assertEquals(new Set(receiver.received.map(({ id }) => id)).size, 4);
   });
 
-  await it("about a deletion has the id and the time", async () => {
-    await ask("DELETE", `/products/${id}`);
+  await it("about a deletion has what others know the product by", async () => {
+    const { body } = await ask("DELETE", `/products/${id}`);
+    assertEquals(body.data.deleted, true);
     await scene.arrived(5);
 
     const { type, timestamp, data } = last().message;
     assertEquals([type, data], ["product.deleted", {
       id,
+      isbn13: "9780141439587",
+      product_code: code,
+      record_reference: null,
       updated_at: timestamp,
     }]);
   });

@@ -118,8 +118,11 @@ type Conflict = (place: Place, theirs: string, ours: string) => boolean;
 interface Place {
   element: Element;
   missing?: string | undefined;
-  of?: readonly string[];
+  of?: Way | undefined;
 }
+
+/** The entries that something is in, from the outermost. */
+type Way = readonly { array: Entries; entry: Entry }[];
 
 interface Context {
   now: Reading["reader"];
@@ -223,7 +226,8 @@ function conflictTeller(
 ): Conflict {
   const isKept = edits === "protect";
   return ({ element, missing, of }, theirs, ours) => {
-    const around = of?.length ? `${of.join(", ")}: the` : "The";
+    const entries = of?.map(({ array, entry }) => inWords(array, entry));
+    const around = entries?.length ? `${entries.join(", ")}: the` : "The";
     const change = theirs === ""
       ? `${around} sender has removed this`
       : `${around} sender has changed this to ${theirs}`;
@@ -234,6 +238,8 @@ function conflictTeller(
       ...reader.placeOf(element, missing),
       message: isKept
         ? `${change}: ${here} stays, which was edited here`
+        : theirs === ""
+        ? `${change}, and with it ${here}, which was edited here`
         : `${change}: it takes the place of ${here}, which was edited here`,
     });
     return isKept;
@@ -364,7 +370,7 @@ function mergeRows(
   after: readonly Entry[],
   here: readonly Entry[],
   parent: Place,
-  of: readonly string[],
+  of: Way,
   context: Context,
 ): Entry[] {
   const { conflict, now } = context;
@@ -384,7 +390,7 @@ function mergeRows(
     const row = rows.get(id);
     rows.delete(id);
     if (id) element.id = id as string;
-    const own = [...of, inWords(array, entry)];
+    const own = [...of, { array, entry }];
     if (row) {
       return [mergeFields(array, old ?? {}, entry, row, element, own, context)];
     }
@@ -400,7 +406,7 @@ function mergeRows(
     const edits = [...editsIn(array, old, row)];
     if (edits.length === 0) return false;
     const place = { missing: array.composite, ...parent };
-    const own = [...of, inWords(array, old)];
+    const own = [...of, { array, entry: old }];
     return conflict({ ...place, of: own }, "", shown(edits.join(", ")));
   });
   return [...merged, ...others];
@@ -459,7 +465,7 @@ function mergeFields(
   after: Entry,
   here: Entry,
   at: Element,
-  of: readonly string[],
+  of: Way,
   context: Context,
 ): Entry {
   const merged: Entry = { ...here };

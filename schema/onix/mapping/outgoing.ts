@@ -184,10 +184,24 @@ export function notSentOf(
 }
 
 /** The record of a deleted product (NotificationType 05). */
-export function deletionRecord(reference: string, id: string): Element {
+export function deletionRecord(
+  { reference, id, isbn13, product_code: code }: {
+    reference: string;
+    id: string;
+    isbn13: string | null;
+    product_code: string | null;
+  },
+): Element {
   return element("Product", [
     element("RecordReference", reference),
     element("NotificationType", "05"),
+    ...isbn13 === null ? [] : [
+      element("ProductIdentifier", [
+        element("ProductIDType", "15"),
+        element("IDValue", isbn13),
+      ]),
+    ],
+    ...code === null ? [] : [proprietary(PRODUCT_CODE, code)],
     proprietary("product_id", id),
   ]);
 }

@@ -10,6 +10,9 @@ export interface Change {
   deleted: boolean;
   updated_at: string;
   product?: { id: string; title: string; updated_at: string };
+  isbn13?: string | null;
+  product_code?: string | null;
+  record_reference?: string | null;
 }
 
 /** A client that reads an organization's products. */
