@@ -368,6 +368,19 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
   }
 });
 
+Deno.test("A new biography leaves the statement of the contributors", async () => {
+  const people =
+    "<Contributor><SequenceNumber>1</SequenceNumber><ContributorRole>A01</ContributorRole><PersonName>Ines Brandt</PersonName></Contributor><ContributorStatement>By Ines Brandt</ContributorStatement>";
+  const { gone } = await changed(
+    least("1", { detail: people }),
+    (product: Any, book) => {
+      const [{ contributor_id }] = product.contributors;
+      book.contributors[contributor_id]!.biographical_note = "New";
+    },
+  );
+  assertEquals(gone, []);
+});
+
 Deno.test("A changed cover and availability change what had the old ones", async () => {
   const { gone, added } = await changed(BOOK, (product: Any) => {
     product.cover_image_url = "https://covers.example/2.jpg";

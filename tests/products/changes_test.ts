@@ -318,9 +318,11 @@ it("ages a cursor until the client reaches the end", async ({ org, app }) => {
 
 it("returns 400 for other parameters", async ({ org }) => {
   const { status, body } = await org.get(`${PATH}?limit=0&page=2`);
+  const twice = await org.get(`${PATH}?limit=1&limit=2`);
 
-  assertEquals(status, 400);
+  assertEquals([status, twice.status], [400, 400]);
   assertEquals(body.error.details.length, 2);
+  assertEquals(twice.body.error.details[0].code, "duplicate");
 });
 
 function decoded(cursor: string): string[] {

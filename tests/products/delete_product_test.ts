@@ -46,12 +46,6 @@ it("returns the id as requested", async ({ org }) => {
   }
 });
 
-it("returns 404 for a path without a UUID", async ({ org }) => {
-  const { status, body } = await org.delete("/api/products/1");
-
-  assertEquals([status, body.error.code], [404, "NOT_FOUND"]);
-});
-
 it("returns 409 for a product in a publishing program", async ({ org, app }) => {
   const { id, path, product } = await org.create(await fullBody(app, org));
   await addToProgram(app, org, id);
@@ -64,17 +58,6 @@ it("returns 409 for a product in a publishing program", async ({ org, app }) => 
     const { body } = await org.get(`/api/products${query}`);
     assertEquals(body.meta.total, 1);
   }
-});
-
-it("deletes a product that has left its program", async ({ org, app, sql }) => {
-  const { id, path } = await org.create();
-  await addToProgram(app, org, id);
-  await sql`delete from publishing_program_products where organization_id = ${org.id}`;
-
-  const { status, body: { data } } = await org.delete(path);
-
-  assertEquals(status, 200);
-  assertEquals(data, { id, deleted: true });
 });
 
 /** The number of rows per table for a product. */

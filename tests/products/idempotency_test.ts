@@ -77,21 +77,25 @@ it("keeps the keys of two organizations apart", async ({ app }) => {
 });
 
 it("creates one product for twenty concurrent requests", async ({ org }) => {
-  const headers = { "idempotency-key": "a-20-fold" };
+  const body = { title: "Emma" };
+  const requests: [path: string, body: object][] = [
+    ["/api/products", body],
+    ["/api/products/batch", { operations: [{ method: "create", body }] }],
+  ];
+  for (const [i, [path, body]] of requests.entries()) {
+    const headers = { "idempotency-key": `a-20-fold-${i}` };
 
-  const replies = await Promise.all(
-    Array.from(
-      { length: 20 },
-      () => org.post("/api/products", { title: "Emma" }, headers),
-    ),
-  );
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => org.post(path, body, headers)),
+    );
 
-  for (const { status, body } of replies) {
-    if (status === 409) {
-      assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-    } else assertEquals(status, 201);
+    for (const { status, body } of replies) {
+      if (status === 409) {
+        assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+      } else assertEquals(status, i ? 200 : 201);
+    }
+    assertEquals((await org.get("/api/products")).body.meta.total, i + 1);
   }
-  assertEquals((await org.get("/api/products")).body.meta.total, 1);
 });
 
 it("forgets the key of a failed request", async ({ org }) => {

@@ -237,8 +237,12 @@ function writeRows(
     } else if (last && isSamePerson(last.rows[0]!, row)) last.rows.push(row);
     else wanted.push({ each: element("Contributor", []), rows: [row] });
   }
-  // They say all contributors in one text, and that there are none.
-  removeChildren(descriptive, "ContributorStatement");
+  const shown = (rows: ContributorRow[]) =>
+    canonical(rows.map(({ name, role }) => [name, role]));
+  // A statement says all contributors in one text.
+  if (shown(now) !== shown(before)) {
+    removeChildren(descriptive, "ContributorStatement");
+  }
   if (wanted.length > 0) removeChildren(descriptive, "NoContributor");
   for (const { each, rows, was } of wanted) {
     writeRoles(each, rows.map(({ role }) => role));
