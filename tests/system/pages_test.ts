@@ -8,6 +8,8 @@ const PAGES = [
   "README.md",
   "CHANGELOG.md",
   "CLIENT.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
   "ONIX.md",
   "QUICKSTART.md",
   "schema/onix/README.md",
