@@ -114,19 +114,26 @@ async function verifyWithSet(
   }
 }
 
-function subjectOf({ sub, exp, iat }: jose.JWTPayload): string {
+/** The subject of a token. It lives a year at most, and was not issued in the future. */
+function subjectOf(payload: jose.JWTPayload): string {
+  const { sub, exp, iat } = payload;
   const now = Date.now() / 1000;
   if (
     typeof sub !== "string" || !sub || sub.length > 255 || sub.includes("\0") ||
     !sub.isWellFormed()
   ) {
-    throw new Error("The claim `sub` is not a valid subject");
+    throw wrongClaim("sub", payload);
   }
   if (exp! > now + MAX_LIFETIME) {
-    throw new Error("The claim `exp` is too far in the future");
+    throw wrongClaim("exp", payload);
   }
   if (iat !== undefined && iat > now + SKEW) {
-    throw new Error("The claim `iat` is in the future");
+    throw wrongClaim("iat", payload);
   }
   return sub;
+}
+
+function wrongClaim(claim: string, payload: jose.JWTPayload): Error {
+  const message = `The claim ${claim} is not valid`;
+  return new jose.errors.JWTClaimValidationFailed(message, payload, claim);
 }

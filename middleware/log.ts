@@ -23,18 +23,18 @@ export function logLine(level: Level, fields: Record<string, unknown>): string {
 }
 
 /**
- * The log fields of an error: names, codes and stack frames. They omit the message,
- * which may quote client data.
+ * The log fields of an error: names, codes and stack frames, and the claim of a token that
+ * is not as expected. They omit the message, which may quote client data.
  */
 export function errorFields(thrown: unknown): unknown {
   if (!thrown) return undefined;
   const error = thrown as { [field: string]: string | undefined };
-  const { name, code, constraint_name, routine } = error;
+  const { name, code, constraint_name, routine, claim } = error;
   const at = code
     ? undefined
     : error.stack?.split("\n").map((line) => line.trim())
       .filter((line) => line.startsWith("at ")).slice(0, 4);
-  return { name, code, constraint_name, routine, at };
+  return { name, code, constraint_name, routine, claim, at };
 }
 
 /** Characters that may wait for a blocked stream. */

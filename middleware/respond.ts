@@ -157,6 +157,9 @@ function logRequest(
     log("debug", {
       message: "A request is refused",
       request_id: requestId,
+      code: error.code,
+      // These messages quote no client data, as others may.
+      reason: status === 401 || status === 403 ? error.message : undefined,
       cause,
       details: [...new Set(error.details.map(({ code }) => code))],
     });

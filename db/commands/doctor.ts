@@ -24,7 +24,7 @@ import { command, flag } from "./arguments.ts";
 export const DOCTOR = command({
   usage: "doctor [--json]",
   does:
-    "Checks configuration, database, role, migrations, counters, keys, webhooks and replica, and says how to fix problems",
+    "Checks configuration, key set, database, role, migrations, counters, keys, webhooks and replica, and says how to fix problems",
   args: { json: flag },
   run: ({ json }, { environment }) => doctor(environment, json),
 });
@@ -60,6 +60,9 @@ async function diagnose(environment: Environment): Promise<Findings> {
     const at = URL.parse(url);
     const place = at ? at.host + at.pathname : `embedded in ${dataDir}`;
     findings[subject] = fine(`The database is ${place}`);
+    findings["key set"] = config.token && "jwksUrl" in config.token
+      ? await checkKeySet(config.token.jwksUrl)
+      : fine("None is configured");
     subject = "database";
     await using database = await openDatabase(config.database);
     const primary = database.for({ deadline: performance.now() + 600_000 });
@@ -73,6 +76,43 @@ async function diagnose(environment: Environment): Promise<Findings> {
     findings[subject] = wrong((error as Error).message);
   }
   return findings;
+}
+
+/** The time limit of a request for the key set, as for tokens. */
+const KEY_SET_MS = 3_000;
+
+/** Whether the URL has a JWK Set (RFC 7517, 5) with keys that can verify tokens. */
+async function checkKeySet(url: URL): Promise<Finding> {
+  const advice =
+    "Check JWT_JWKS_URL, and that this machine can reach it; until then Bearer tokens get 503";
+  try {
+    const response = await fetch(url, {
+      redirect: "manual",
+      signal: AbortSignal.timeout(KEY_SET_MS),
+    });
+    const text = await response.text();
+    if (response.status !== 200) {
+      return wrong(`The URL responded with ${response.status}`, advice);
+    }
+    const keys = keysIn(text);
+    if (!keys) return wrong("The response is not a JWK Set", advice);
+    const usable = keys.filter(({ kty }) => /^(?:RSA|EC|OKP)$/.test(`${kty}`));
+    return usable.length > 0
+      ? fine(`${usable.length} keys that can verify tokens`)
+      : wrong("The set has no key that can verify tokens", advice);
+  } catch (error) {
+    return wrong(`It cannot be fetched: ${(error as Error).message}`, advice);
+  }
+}
+
+function keysIn(text: string): { kty?: unknown }[] | undefined {
+  try {
+    const { keys } = JSON.parse(text);
+    const isKey = (key: unknown) => typeof key === "object" && key !== null;
+    return Array.isArray(keys) && keys.every(isKey) ? keys : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Runs the checks of `sql/doctor.sql` in order. */

@@ -13,6 +13,8 @@ class Interrupted extends Error {
 /** The file of an import. Its disposal closes it. */
 export interface ImportFile extends Disposable {
   isXml: boolean;
+  /** Whether it begins as JSON, or is empty. */
+  isJson: boolean;
   /** The content, unpacked if it is gzip. Throws `Interrupted` and `GzipError`. */
   bytes: AsyncIterable<Uint8Array>;
   /** The bytes of the file that were read, and their share of it, if its size is known. */
@@ -60,6 +62,8 @@ export async function openSource(path: string): Promise<ImportFile> {
   );
   return {
     isXml: content.first[0] === "<".charCodeAt(0),
+    isJson: content.first.length === 0 ||
+      content.first[0] === "{".charCodeAt(0),
     bytes: content.bytes,
     progress: () =>
       size ? { bytes: read, share: read / size } : { bytes: read },

@@ -107,6 +107,11 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       { connect },
     ) {
       using source = await openSource(path);
+      if (!source.isXml && !source.isJson) {
+        throw new Error(
+          "The file is neither an ONIX message (XML) nor the output of export (a JSON object on each line)",
+        );
+      }
       if (dryRun && !source.isXml) {
         throw new Error("--dry-run is for ONIX messages alone");
       }

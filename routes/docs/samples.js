@@ -110,9 +110,16 @@ let chosen = "curl";
 
 const CHOSEN = "languagechosen";
 
-/** Shows one language of a sample at a time, the same in all, and lets people copy it. */
+/**
+ * Shows one language of a sample at a time, the same in all that have it, and lets people
+ * copy it.
+ */
 export function tabbed(sample) {
-  const buttons = Object.keys(LANGUAGES).map((language) =>
+  const languages = Array.from(
+    sample.querySelectorAll("pre"),
+    ({ dataset }) => dataset.language,
+  );
+  const buttons = languages.map((language) =>
     buttonOf(language, () => {
       chosen = language;
       document.dispatchEvent(new Event(CHOSEN));
@@ -126,11 +133,12 @@ export function tabbed(sample) {
   );
 
   function show() {
+    const shown = languages.includes(chosen) ? chosen : languages[0];
     for (const button of buttons) {
-      button.setAttribute("aria-pressed", button.textContent === chosen);
+      button.setAttribute("aria-pressed", button.textContent === shown);
     }
     for (const text of sample.querySelectorAll("pre")) {
-      text.hidden = text.dataset.language !== chosen;
+      text.hidden = text.dataset.language !== shown;
     }
   }
 

@@ -328,23 +328,35 @@ it("are tokens only where tokens are configured", async ({ org, app, sql }) => {
   );
 });
 
-it("of a token are logged with the reason of their refusal at debug", async ({ app }) => {
+it("of a token are logged with the claim that is wrong at debug", async ({ app }) => {
   const lines: Record<string, unknown>[] = [];
   const handler = app.variant({
     log: (level, fields) => lines.push({ level, ...fields }),
   });
-  const expired = hmacToken(SECRET, claims({ exp: 1 }));
+  const WRONG = "ERR_JWT_CLAIM_VALIDATION_FAILED";
+  for (
+    const [claim, value, code] of [
+      ["exp", 1, "ERR_JWT_EXPIRED"],
+      ["exp", 9e9, WRONG],
+      ["nbf", 9e9, WRONG],
+      ["sub", "", WRONG],
+    ] as const
+  ) {
+    lines.length = 0;
+    const token = hmacToken(SECRET, claims({ [claim]: value }));
+    const { status } = await send(handler, PRODUCTS, {
+      headers: { authorization: `Bearer ${token}`, "x-request-id": "late" },
+    });
 
-  const { status } = await send(handler, PRODUCTS, {
-    headers: { authorization: `Bearer ${expired}`, "x-request-id": "late" },
-  });
-
-  assertEquals(status, 401);
-  const [reason, line] = lines;
-  assertEquals([reason!.level, reason!.request_id], ["debug", "late"]);
-  assertEquals((reason!.cause as { code: string }).code, "ERR_JWT_EXPIRED");
-  assertEquals([line!.level, line!.code], ["info", "UNAUTHORIZED"]);
-  assert(!("cause" in line!));
+    assertEquals(status, 401);
+    const [debug, line] = lines;
+    assertEquals([debug!.level, debug!.request_id], ["debug", "late"]);
+    assertEquals(debug!.reason, "The Bearer token is not valid");
+    const cause = debug!.cause as { code: string; claim: string };
+    assertEquals([cause.claim, cause.code], [claim, code]);
+    assertEquals([line!.level, line!.code], ["info", "UNAUTHORIZED"]);
+    assert(!("cause" in line!));
+  }
 });
 
 it("of a member follow a change of membership within five seconds", async ({ org, app, sql }) => {

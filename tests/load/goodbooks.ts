@@ -15,8 +15,11 @@ const SAMPLE = 20;
 
 const USAGE = `deno task load books.csv
 
-Creates an organization with 10,000 real books: those of books.csv in github.com/zygmuntz/goodbooks-10k. Starts the
-service on the configured database, creates the books by POST /products/batch, finds each again in lists and by its
+Creates an organization with 10,000 real books: those of books.csv in github.com/zygmuntz/goodbooks-10k:
+
+    curl -LO https://raw.githubusercontent.com/zygmuntz/goodbooks-10k/master/books.csv
+
+Starts the service on the configured database, creates the books by POST /products/batch, finds each again in lists and by its
 ISBN, stops at what is not as expected, and prints the key of the organization, which remains.`;
 
 /** The fields of a product that are compared. */

@@ -303,6 +303,18 @@ Deno.test("deno task", async ({ step: it }) => {
     }
   });
 
+  await it("import says which files it takes", async () => {
+    const path = await Deno.makeTempFile({ suffix: ".csv" });
+    await Deno.writeTextFile(path, "title,isbn13\nEmma,9780141439587\n");
+
+    const { message } = await assertRejects(
+      () => run(`import --organization ${uuidv7()} ${path}`),
+      Error,
+    );
+    assertStringIncludes(message, "neither an ONIX message (XML) nor");
+    await Deno.remove(path);
+  });
+
   await it("explains an unknown organization", async () => {
     const of = `--organization ${uuidv7()}`;
     for (

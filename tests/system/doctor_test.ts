@@ -8,6 +8,7 @@ import { recount } from "../../db/commands/recount.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { script } from "../support/sql/script.ts";
 import { readConfig } from "../../schema/config.ts";
+import { keyServer } from "../support/app/key_server.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 const DAY_MS = 86_400_000;
@@ -184,7 +185,7 @@ Deno.test(
       const { ok, text: report } = await run({ DATABASE_URL }, true);
 
       assert(!ok);
-      const [version, configuration, database] = JSON.parse(report) as {
+      const [version, configuration, , database] = JSON.parse(report) as {
         finding: string;
         advice: string;
       }[];
@@ -193,6 +194,29 @@ Deno.test(
       assertStringIncludes(database!.finding, "ECONNREFUSED");
       assertStringIncludes(database!.advice, "Check DATABASE_URL");
       assert(!report.includes("secret"));
+    });
+
+    await it("asks the key set", async () => {
+      const key = { kty: "EC", crv: "P-256", kid: "a" };
+      const answers: [response: () => Response, finding: string][] = [
+        [() => Response.json({ keys: [key] }), "1 keys that can verify"],
+        [() => Response.json({ keys: [] }), "no key that can verify"],
+        [() => Response.json({ keys: [null] }), "is not a JWK Set"],
+        [() => new Response("<html>"), "is not a JWK Set"],
+        [() => new Response(null, { status: 404 }), "responded with 404"],
+      ];
+      for (const [response, expected] of answers) {
+        await using server = keyServer(response);
+        const { text: report } = await run({
+          DATABASE_URL: "postgres://catalogue@127.0.0.1:1/books",
+          JWT_JWKS_URL: server.url.href,
+          JWT_ISSUER: "https://id.example/",
+          JWT_AUDIENCE: "catalogue",
+        });
+        const line = report.split("\n").find((one) => one.includes("key set"))!;
+        assertStringIncludes(line, expected);
+        assertEquals(line.startsWith("ok"), expected.startsWith("1 keys"));
+      }
     });
 
     await it({
