@@ -7,13 +7,13 @@ export const SHORT_BYTES = 131_072;
 /** The maximum size of the products in a response, in bytes. */
 export const MAX_BYTES = 16 * 2 ** 20;
 
-/** The column `withheld` of a row that may have a long text. */
+/** The column `too_long` of a row that may have a long text: its bytes, if it is longer than allowed. */
 export interface LongText {
   /** The size of the text in bytes if it is longer than allowed, and thus absent. Otherwise null. */
-  withheld: number | null;
+  too_long: number | null;
 }
 
-/** The column `name` with the text, or null if it is longer than allowed, and the column `withheld`. */
+/** The column `name` with the text, or null if it is longer than allowed, and the column `too_long`. */
 export function upTo(
   allowed: number | Statement,
   text: Statement,
@@ -22,14 +22,14 @@ export function upTo(
 ): Statement {
   return sql`
     case when ${bytes} <= ${allowed}::int then ${text} end as ${raw(name)},
-    case when ${bytes} > ${allowed}::int then ${bytes} end as withheld
+    case when ${bytes} > ${allowed}::int then ${bytes} end as too_long
   `;
 }
 
 /**
  * Reads a row whose text may be longer than the reserved memory. `statement` withholds a text
  * of more bytes than are allowed: then memory is reserved for its size, and the row is read
- * again. A text of more than 16 MiB stays withheld. `size` is that of the text, if it is known.
+ * again. A text of more than 16 MiB is not read. `size` is that of the text, if it is known.
  */
 export async function readLong<Row extends LongText>(
   database: Queries,
@@ -41,7 +41,7 @@ export async function readLong<Row extends LongText>(
   while (true) {
     if (memory && size > memory.bytes) await memory.reserve(size);
     const [row] = await database[kind](statement(memory?.bytes ?? MAX_BYTES));
-    if (!row?.withheld || row.withheld > MAX_BYTES) return row;
-    size = row.withheld;
+    if (!row?.too_long || row.too_long > MAX_BYTES) return row;
+    size = row.too_long;
   }
 }

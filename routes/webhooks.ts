@@ -103,7 +103,7 @@ export async function rotate(
   return ok(JSON.stringify(webhook), { "cache-control": "no-store" });
 }
 
-/** `POST /webhooks/{id}/test`: sends a message that counts for nothing, except that its success ends a rest. */
+/** `POST /webhooks/{id}/test`: sends a test message. Its failure changes nothing; its success ends the pause after failures. */
 export async function test(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender }, caller, database, params: { id } } = context;
   using _ = sender.inFlight.reserve(caller.organizationId);

@@ -1,6 +1,6 @@
 -- Every trigger of the database, and every function but those whose results tables and indexes store
 -- (migrations/0001_schema.sql). `deno task migrate` and the start of the service run this file after the migrations, if
--- one of them is new or this file has changed. It only replaces: also drop here what is no longer needed. An older
+-- one of them is new or this file has changed. It creates and replaces. To remove a function, drop it at the end. An older
 -- release does not know a newer file, so a change that the service relies on comes with a migration. An empty line ends
 -- a statement.
 --

@@ -135,7 +135,7 @@ export const noTimeLimits: readonly Statement[] = [
   `,
 ];
 
-/** The settings of a transaction that reads for long, and whose reader may pause. */
+/** The settings of a long export: no time limits, also while the client reads slowly. */
 export const readerSettings: readonly Statement[] = [
   ...noTimeLimits,
   sql`set local idle_in_transaction_session_timeout = 0`,

@@ -26,7 +26,7 @@ import type { Message } from "../../schema/onix/xml/paths.ts";
  * what the record names. Its elements get the ids of that.
  */
 export function bodyOf(
-  said: RecordValues,
+  written: RecordValues,
   incoming: Incoming,
   now: Reading,
   links: Links,
@@ -46,24 +46,24 @@ export function bodyOf(
       messages.set(`${code} ${place.path}`, told);
     };
 
-  for (const [name, value] of Object.entries(said)) {
+  for (const [name, value] of Object.entries(written)) {
     const field = FIELDS[name];
     if (!field || ["contributors", "collections"].includes(name)) continue;
     body[name] = value ?? (field.kind === "column" ? null : []);
   }
   // An ISBN-10 alone says nothing against the ISBN-13 that it is.
   if (!now.values.isbn13 && now.values.isbn10) delete body.isbn13;
-  if (COLLATERAL_TYPES.some((type) => type in said)) {
+  if (COLLATERAL_TYPES.some((type) => type in written)) {
     body.collateral = COLLATERAL_TYPES.flatMap((type) =>
-      objectsIn(type in said ? said[type] : MAPPING[type]!.valueIn(book))
+      objectsIn(type in written ? written[type] : MAPPING[type]!.valueIn(book))
     );
   }
   for (const [field, table] of NAMED) {
-    if (!(field in said)) continue;
+    if (!(field in written)) continue;
     const { block, find } = MAPPING[field]!;
     const container = containerOf(now.record, block);
     const found = container && find!(container);
-    const name = said[field] as string | undefined;
+    const name = written[field] as string | undefined;
     const row = name && found &&
       links.recordOf(table, { name }, warn(() => found));
     if (row) found.id = row.id;
@@ -71,13 +71,13 @@ export function bodyOf(
     shown[`${field}_name`] = row ? row.name : null;
   }
   for (const [field, list] of CODED) {
-    if (!(field in said)) continue;
-    const code = said[field] as string | undefined;
+    if (!(field in written)) continue;
+    const code = written[field] as string | undefined;
     body[`${field}_id`] = code ? links.codeId(list, code) ?? null : null;
     shown[`${field}_code`] = code;
   }
-  if ("product_form" in said) {
-    const code = said.product_form as string | undefined;
+  if ("product_form" in written) {
+    const code = written.product_form as string | undefined;
     const form = code ? links.codeId("product_forms", code) ?? null : null;
     shown.product_form_id = form;
     // The product's own format stays if it has that form.
@@ -85,8 +85,8 @@ export function bodyOf(
       body.format_id = form && links.formatOf(form);
     }
   }
-  if ("contributors" in said) {
-    const all = objectsIn(said.contributors) as unknown as ContributorRow[];
+  if ("contributors" in written) {
+    const all = objectsIn(written.contributors) as unknown as ContributorRow[];
     const named = all.map((row) => {
       const element = now.reader.elementOf(row)!;
       const { role, ...named } = row;
@@ -110,11 +110,11 @@ export function bodyOf(
       }];
     });
   }
-  if ("collections" in said) {
+  if ("collections" in written) {
     const seen = new Set<string>();
     const named: LinkRow[] = [];
     shown.collections = named;
-    body.product_collections = objectsIn(said.collections).flatMap((row) => {
+    body.product_collections = objectsIn(written.collections).flatMap((row) => {
       const element = now.reader.elementOf(row)!;
       const told = warn(() => elementOfName(element) ?? element);
       const name = String(row.name);

@@ -110,7 +110,7 @@ export async function getSource(
   };
 }
 
-/** A source from the product's document, withheld if it has more bytes than `allowed`. */
+/** A source from the product's document, null if it has more bytes than `allowed`. */
 function storedSource(id: string, allowed: number) {
   return sql<
     & BesideProduct
@@ -120,7 +120,7 @@ function storedSource(id: string, allowed: number) {
       select
         case when ${bytes} <= ${allowed}::int then ${fullProduct} end as product,
         case when ${bytes} <= ${allowed}::int then n.record end as record,
-        case when ${bytes} > ${allowed}::int then ${bytes} end as withheld,
+        case when ${bytes} > ${allowed}::int then ${bytes} end as too_long,
         d.etag,
         n.record_reference as reference,
         ${besideProduct}

@@ -261,14 +261,14 @@ async function writesTo(
   if (compared.length === 0) return [];
   const links = await linkRecords(
     tx,
-    compared.map(({ merged }) => merged.said),
+    compared.map(({ merged }) => merged.written),
   );
   const writes: RecordWrite[] = [];
   for (const { one, book, form, now, last, received, merged } of compared) {
     await pace();
     const { item, found } = one;
     const { body, after, messages } = bodyOf(
-      merged.said,
+      merged.written,
       item.incoming,
       now,
       links,
@@ -344,7 +344,7 @@ function compare(
   const form = formToStore(one, book, own, received, edits);
   const now = form === one.item ? incoming : readRecord(form.record);
   const last = own && { ...readRecord(own.record, now), ...own };
-  // A record with an ISBN-10 alone has also said its ISBN-13.
+  // A record with an ISBN-10 alone also has an ISBN-13: the 978 form.
   const { isbn13 } = book.product;
   if (last && isbn13 && isbnNumber(last.values) === isbn13) {
     last.values.isbn13 = isbn13;

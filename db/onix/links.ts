@@ -145,12 +145,12 @@ export class Links {
  */
 export async function linkRecords(
   tx: Transaction,
-  said: readonly RecordValues[],
+  written: readonly RecordValues[],
 ): Promise<Links> {
-  const wanted = wantedBy(said);
+  const wanted = wantedBy(written);
   const names = ofTables((table): NamedRecord[] => wanted[table].flat());
   const find = LINK_TABLES.map((table) => findRows(table, names[table]));
-  const [codes, ...found] = await tx.send(selectCodes(said), ...find);
+  const [codes, ...found] = await tx.send(selectCodes(written), ...find);
   let records = link(found);
   if (LINK_TABLES.some((table) => records[table].isChanged)) {
     const [, ...foundAgain] = await tx.send(
@@ -180,14 +180,14 @@ export async function linkRecords(
 
 /** What each record names in each table. A contributor has its role. */
 function wantedBy(
-  said: readonly RecordValues[],
+  records: readonly RecordValues[],
 ): Record<Table, (NamedRecord & { role?: string })[][]> {
   const named = (name: unknown) => name ? [{ name: String(name) }] : [];
   const all = (name: string) =>
-    said.map((one) => objectsIn(one[name]) as NamedRecord[]);
+    records.map((one) => objectsIn(one[name]) as NamedRecord[]);
   return {
-    publishers: said.map(({ publisher }) => named(publisher)),
-    imprints: said.map(({ imprint }) => named(imprint)),
+    publishers: records.map(({ publisher }) => named(publisher)),
+    imprints: records.map(({ imprint }) => named(imprint)),
     collections: all("collections"),
     contributors: all("contributors") as ContributorRow[][],
   };
@@ -284,10 +284,10 @@ class Records {
         continue;
       }
       delete own[column];
-      const said = `${column.toUpperCase()} ${named[column]}`;
+      const identifier = `${column.toUpperCase()} ${named[column]}`;
       const message = bearer
-        ? `The ${said} is that of "${bearer.name}": the name is linked without it`
-        : `Two names of the record have the ${said}: each is linked without it`;
+        ? `The ${identifier} is that of "${bearer.name}": the name is linked without it`
+        : `Two names of the record have the ${identifier}: each is linked without it`;
       warn("identifier_of_another", column, message);
     }
     return own;
@@ -428,12 +428,12 @@ function findRows(
 }
 
 /** The codes that the records name. */
-function selectCodes(said: readonly RecordValues[]): Statement<ListCode> {
+function selectCodes(records: readonly RecordValues[]): Statement<ListCode> {
   const wanted: Record<ListCode["list"], unknown[]> = {
-    product_forms: said.map(({ product_form }) => product_form),
-    publishing_statuses: said.map((one) => one.publishing_status),
-    product_availabilities: said.map((one) => one.product_availability),
-    contributor_roles: said.flatMap(({ contributors }) =>
+    product_forms: records.map(({ product_form }) => product_form),
+    publishing_statuses: records.map((one) => one.publishing_status),
+    product_availabilities: records.map((one) => one.product_availability),
+    contributor_roles: records.flatMap(({ contributors }) =>
       objectsIn(contributors).map(({ role }) => role)
     ),
   };

@@ -23,13 +23,13 @@ export interface Planned {
   found?: Found & { bytes?: number | null };
 }
 
-/** The next round of a transaction. */
+/** The next pass of a transaction. */
 export interface Plan {
   changes: Planned[];
   deletions: Planned[];
   /** The records that their products have already. */
   unchanged: Planned[];
-  /** The records of the next round. */
+  /** The records of the next pass. */
   later: readonly Item[];
 }
 
@@ -78,9 +78,9 @@ export function isOfRival({ rival, incoming }: Item, found: Found | undefined) {
 }
 
 /**
- * Plans a round, in which each product is written once. Of several whole records of a
+ * Plans a pass, in which each product is written once. Of several whole records of a
  * product the last one counts. A partial update after another record of its product comes
- * later, as does a record that could find a product by what this round writes. Records that
+ * later, as does a record that could find a product by what this pass writes. Records that
  * write nothing get their outcomes.
  */
 export function planOf(
@@ -92,7 +92,7 @@ export function planOf(
   const planned = new Map<string, Planned>();
   const writtenIsbns = new Set<string>();
   let later: readonly Item[] = [];
-  const settle = (
+  const decide = (
     item: Item,
     outcome: "rejected" | "unchanged",
     id: string | null,
@@ -104,15 +104,15 @@ export function planOf(
     const isbn13 = isbnNumber(item.incoming);
     const found = matches.of(item);
     if (found === "ambiguous") {
-      settle(item, "rejected", null, ambiguous(item));
+      decide(item, "rejected", null, ambiguous(item));
       continue;
     }
     if (isOfRival(item, found)) {
-      settle(item, "rejected", null, isbnInUse(item));
+      decide(item, "rejected", null, isbnInUse(item));
       continue;
     }
     if (found && isStale(item, found, options)) {
-      settle(item, "unchanged", found.id, STALE_MESSAGE);
+      decide(item, "unchanged", found.id, STALE_MESSAGE);
       continue;
     }
     const names = found
@@ -126,17 +126,17 @@ export function planOf(
       break;
     }
     if (earlier) {
-      settle(earlier.item, "unchanged", found?.id ?? null, superseded(item));
+      decide(earlier.item, "unchanged", found?.id ?? null, superseded(item));
       for (const [name, one] of planned) {
         if (one === earlier) planned.delete(name);
       }
     }
     if (!found && notification === "04") {
-      settle(item, "rejected", null, NOT_FOUND);
+      decide(item, "rejected", null, NOT_FOUND);
       continue;
     }
     if (!found && notification === "05") {
-      settle(item, "unchanged", null, UNKNOWN_RECORD);
+      decide(item, "unchanged", null, UNKNOWN_RECORD);
       continue;
     }
     const one: Planned = found
@@ -154,7 +154,7 @@ export function planOf(
     const { item, id, found } = one;
     if (item.incoming.notification === "05") deletions.push(one);
     else if (found && isUnchanged(item, found, options)) {
-      settle(item, "unchanged", id);
+      decide(item, "unchanged", id);
       unchanged.push(one);
     } else changes.push(one);
   }

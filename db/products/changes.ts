@@ -47,8 +47,8 @@ export async function listChanges(
       read(storedSummary),
       read(currentSummary),
     );
-    const { changes, id, withheld } = page;
-    if (changes === null) throw tooLarge(id!, withheld!);
+    const { changes, id, too_long } = page;
+    if (changes === null) throw tooLarge(id!, too_long!);
     return { ...page, changes };
   });
 }
@@ -229,7 +229,7 @@ const entryBytes = raw(String(4 * PAGE_BYTES));
 /**
  * A page of changes, with this summary of product `p`. It omits the deletion of a product
  * that exists again: the later transaction may have the lower id. It ends before the
- * product that would exceed its size. If that is the first, the page is withheld.
+ * product that would exceed its size. If that is the first, the page is too long.
  */
 function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
@@ -276,7 +276,7 @@ function changesPage(
       case when max(e.bytes) > ${entryBytes} then null
         else '[' || coalesce(string_agg(e.entry, ',' order by e.place) filter (where e.is_shown), '') || ']'
       end as changes,
-      case when max(e.bytes) > ${entryBytes} then max(e.bytes)::float8 end as withheld,
+      case when max(e.bytes) > ${entryBytes} then max(e.bytes)::float8 end as too_long,
       (array_agg(e.version::text order by e.place desc))[1] as version,
       (array_agg(e.id order by e.place desc))[1] as id,
       coalesce(max(e.place), 0) < (select count(*) from positions) as more,

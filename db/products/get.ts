@@ -22,9 +22,9 @@ export async function getProduct(
   id: string,
 ): Promise<{ product: string; etag?: string }> {
   let [stored] = await database.lookUp(selectStored(id, shortText));
-  if (stored?.withheld) {
+  if (stored?.too_long) {
     const statement = (allowed: number) => selectStored(id, textUpTo(allowed));
-    stored = await readLong(database, "lookUp", statement, stored.withheld);
+    stored = await readLong(database, "lookUp", statement, stored.too_long);
   }
   if (!stored) throw productNotFound(id);
   const { product, etag } = stored;

@@ -57,12 +57,12 @@ export async function listProducts(
     );
     return page!;
   };
-  const { entries, total, withheld } = await readProducts(
+  const { entries, total, too_long } = await readProducts(
     database,
     read(documented),
     read(currentSource),
   );
-  if (withheld) {
+  if (too_long) {
     throw invalid("The query", [{
       parameter: "limit",
       code: "too_large",
@@ -93,7 +93,7 @@ async function findWords(
 }
 
 interface ListRow extends ProductsRow {
-  /** The products without the outer braces, or null for an empty page or a withheld one. */
+  /** The products without the outer braces, or null for an empty page or a page that is too long. */
   entries: string | null;
   total: string;
 }
@@ -150,7 +150,7 @@ function selectPage(
     select
       ${total} as total,
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
-      case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as withheld,
+      case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as too_long,
       array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
       bool_and(e.is_storable) as is_storable
     from (

@@ -8,7 +8,7 @@ import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
 
 /*
- * What an upsert changes of a stored product. Its body says what is: each array is whole,
+ * What an upsert changes of a stored product. Its body is the whole product: each array is whole,
  * so an upsert that repeats what is stored changes nothing.
  */
 
@@ -38,13 +38,13 @@ export function changedFields(
 
 /** Whether the body changes a column that another record holds, such as the format. */
 function changesHolder(
-  holder: string,
+  owner: string,
   name: string,
   stored: Entry,
   body: ProductBody,
 ): boolean {
-  const before = stored[holder] ?? null;
-  const after = body[holder] === undefined ? before : body[holder];
+  const before = stored[owner] ?? null;
+  const after = body[owner] === undefined ? before : body[owner];
   return after !== null && (after !== before || stored[name] !== body[name]);
 }
 

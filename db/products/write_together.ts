@@ -26,7 +26,7 @@ import { writeProducts } from "./write.ts";
  * Writes many products in one transaction. Batches of JSON and groups of ONIX records plan
  * what becomes of each product: they lock and find products with `lockAndFind`, decide, and
  * write with `writeTogether`. What cannot be planned before other products are written is
- * planned in a next round of the same transaction.
+ * planned in a next pass of the same transaction.
  */
 
 /** A product to create, change or delete. */

@@ -40,7 +40,7 @@ export async function cursorAt(
     after,
     ({ from }) =>
       Promise.resolve({
-        // Whatever commits from now on has a higher version than the newest entry of the feed.
+        // Later commits get higher versions, so the newest entry marks the end.
         version: place === "now" ? from.start : null,
         id: place === "now" ? LAST_ID : null,
         more: after !== undefined,

@@ -225,7 +225,7 @@ export const PROSE = {
     tag: "Webhooks",
     summary: "Get a webhook",
     description:
-      "Gets a webhook with its state: how far it is, and how it does.",
+      "Gets a webhook with its position in the feed and its recent failures.",
     returns: "The webhook.",
   },
   updateWebhook: {
@@ -253,7 +253,7 @@ export const PROSE = {
     tag: "Webhooks",
     summary: "Test a webhook",
     description:
-      "Sends `webhook.test` now, even while the webhook is disabled. It is not stored and counts for nothing, except that its success ends a rest. Fails with 503 while too many messages are being sent.",
+      "Sends `webhook.test` now, even while the webhook is disabled. It is not stored. Its failure changes nothing; its success ends the pause after failures. Fails with 503 while too many messages are being sent.",
     returns: "The delivery, whatever came of it.",
   },
   listDeliveries: {

@@ -23,7 +23,7 @@ select (
   ) stored
 ) as total,
  case when sum(octet_length(e.entry)) <= $5::int then string_agg(e.entry, '},{') end as entries,
- case when sum(octet_length(e.entry)) > $6::int then sum(octet_length(e.entry))::float8 end as withheld,
+ case when sum(octet_length(e.entry)) > $6::int then sum(octet_length(e.entry))::float8 end as too_long,
  array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
  bool_and(e.is_storable) as is_storable
 from (
@@ -79,7 +79,7 @@ select (
   ) p
 ) as total,
  case when sum(octet_length(e.entry)) <= $5::int then string_agg(e.entry, '},{') end as entries,
- case when sum(octet_length(e.entry)) > $6::int then sum(octet_length(e.entry))::float8 end as withheld,
+ case when sum(octet_length(e.entry)) > $6::int then sum(octet_length(e.entry))::float8 end as too_long,
  array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
  bool_and(e.is_storable) as is_storable
 from (

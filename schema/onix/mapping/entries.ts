@@ -14,7 +14,7 @@ import type { Codec, RecordReader } from "./record_reader.ts";
 /*
  * The entries of an array in a record: how they stand in composites of one name, and which
  * is which after a change. In: the entries before and after. Out: pairs. An entry that cannot
- * be told from others has no partner: what is known of one is never said of another.
+ * be told from others has no partner: what is known of one never goes to another.
  */
 
 /** What tells an entry from others of its array, as texts. */
@@ -126,13 +126,18 @@ export function pairEntries<Entry>(
 
 /** All that an element says, whatever the order of its attributes. */
 export function wholeOf(element: Element): string {
-  return canonical(said(element));
+  return canonical(contentOf(element));
 }
 
-function said(element: Element): unknown {
+function contentOf(element: Element): unknown {
   const { name, attributes, children } = element;
   const text = settledText(element);
-  return [name, Object.entries(attributes).sort(), text, children.map(said)];
+  return [
+    name,
+    Object.entries(attributes).sort(),
+    text,
+    children.map(contentOf),
+  ];
 }
 
 /** What no field holds, but tells an entry from others: identifiers, and what limits it. */

@@ -74,7 +74,7 @@ export interface Rejected {
   moreMessages: number;
 }
 
-/** What has been reported of the defaults of headers: it is said once for all records of a message. */
+/** What has been reported of the defaults of headers: it is reported once for all records of a message. */
 const TOLD_OF_HEADERS = new WeakMap<Element, Set<string>>();
 
 /** Reads a record, with the defaults of the message's header. */

@@ -37,15 +37,15 @@ import {
 
 /*
  * What a record changes of a product that was edited here. In: the last record of its sender,
- * the new one, and the product. Out: the new record without what its sender has left alone,
- * and ids on its elements. Entries of the last record are told from each other by the ids of
+ * the new one, and the product. Out: the values that
+ * are written, those that the sender has changed, and ids on the elements of the new record. Entries of the last record are told from each other by the ids of
  * the rows that their elements stand for.
  */
 
 /** What is written of a product because of a record. */
 export interface Merged {
   /** The values that are written, by field. Undefined: the record has none. */
-  said: RecordValues;
+  written: RecordValues;
   messages: Message[];
   /** The fields that stay as they are here, where they were edited. */
   edited: ReadonlySet<string>;
@@ -150,7 +150,7 @@ export function mergeEdits(
   const messages: Message[] = [];
   const conflict = conflictTeller(incoming, edits, messages);
   const context = { now: now.reader, last: compared?.reader, conflict, newId };
-  const said: RecordValues = {};
+  const written: RecordValues = {};
   const edited = new Set<string>();
 
   for (const [name, field] of MAPPED) {
@@ -188,19 +188,19 @@ export function mergeEdits(
       );
     if (isLeft || isUnread || !saysField(name, incoming)) {
       if (isEdited) edited.add(name);
-    } else if (merged) said[name] = merged;
+    } else if (merged) written[name] = merged;
     else if (isKept()) edited.add(name);
-    else said[name] = once(name, value);
-    if (!(name in said) && !array) {
+    else written[name] = once(name, value);
+    if (!(name in written) && !array) {
       keepIds(name, isLeft, was, value, now, compared, book);
     }
   }
   if (edited.has("supporting_resources")) {
     // The cover is one of their links.
-    delete said.cover_image_url;
+    delete written.cover_image_url;
     edited.add("cover_image_url");
   }
-  return { said, messages, edited };
+  return { written, messages, edited };
 }
 
 /** A value without entries that repeat others. */

@@ -30,7 +30,7 @@ interface Told {
   message: string;
 }
 
-/** What else is said of an element: that it lacks a child, or that its text is not shown. */
+/** What else is reported of an element: that it lacks a child, or that its text is not shown. */
 interface TellOptions {
   missing?: string | undefined;
   value?: null;
@@ -58,11 +58,11 @@ export interface Codec {
 /** What reading a record finds out. */
 export class RecordReader {
   readonly record: Element;
-  /** Whether nothing is said. */
+  /** Whether nothing is reported. */
   readonly isSilent: boolean;
   /** The paths of elements that the record has from elsewhere. */
   readonly #origins: ReadonlyMap<Element, string>;
-  /** What has been said of these before. */
+  /** What has been reported of these before. */
   readonly #toldBefore: Set<string>;
   #told: Told[] = [];
   #toldAt = new Map<Element, Set<string>>();
@@ -231,7 +231,7 @@ export class RecordReader {
     this.#more++;
   }
 
-  /** What was said, in the order of the record, and how much more was left out. */
+  /** What was reported, in the order of the record, and how much more was left out. */
   messages(): { messages: Message[]; more: number } {
     const wanted = new Set(this.#told.map(({ element }) => element));
     const paths = pathsOf(this.record, wanted);
@@ -270,10 +270,10 @@ export class RecordReader {
     return paths;
   }
 
-  /** Whether something in the element was said to be unreadable. */
+  /** Whether something in the element was reported as unreadable. */
   hasLost(element: Element): boolean {
-    const said = this.#toldAt.get(element);
-    return said !== undefined && !said.values().every(isOfWhatIsRead) ||
+    const told = this.#toldAt.get(element);
+    return told !== undefined && !told.values().every(isOfWhatIsRead) ||
       element.children.some((child) => this.hasLost(child));
   }
 }

@@ -31,9 +31,10 @@ import {
 import { fitAll, matches } from "./fit.ts";
 
 /*
- * Never more than the sender said. In: a record. Out: the same record, in which every
- * entry that lost a part that limits it is withheld: it is neither read nor sent, and only
- * stored. What is withheld depends on the record alone, so that reading and sending agree.
+ * An entry, such as a right, says more than its sender did once a part that limits it, such
+ * as its territory, cannot be read. Such an entry is withheld: it is stored, but neither
+ * shown in JSON nor sent. In: a record. Out: the same record with its entries marked. The
+ * marks depend on the record alone, so that reading and sending agree.
  */
 
 /** Reports what cannot be read, or that an element lacks the child `missing`. */
