@@ -40,6 +40,25 @@ Deno.test({
   assertEquals(printed.includes("Emma"), false);
 });
 
+Deno.test({
+  ...TIMED,
+  name: "QUICKSTART.md says that a service runs already",
+}, async () => {
+  await using server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen() {},
+  }, () => new Response("Live"));
+  const { port } = server.addr;
+
+  const { code, printed, complaints } = await run((script) =>
+    script.replaceAll(/127\.0\.0\.1:\d+/g, `127.0.0.1:${port}`)
+  );
+
+  assertEquals([code, printed], [1, ""]);
+  assertStringIncludes(complaints, "A service runs at port");
+});
+
 /** Runs the commands of the page, changed by a function, on a database of their own. */
 async function run(change: (script: string) => string) {
   const port = String(freePort());
