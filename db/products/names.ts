@@ -131,7 +131,7 @@ function selectCandidates(
       return unprepared(sql<Candidate>`
         select ${columns}
         from ${raw(table)} r
-        where ${own} search_key(r.name) like any(array(
+        where ${own} ${keyOf(table, "name")} like any(array(
           -- Other white space and signs of patterns may be meant: the names are compared later.
           select translate(search_key(x.name), ' %' || chr(92), '%__')
           from jsonb_array_elements_text(${json(names)}) x (name)
@@ -139,6 +139,13 @@ function selectCandidates(
       `);
     },
   );
+}
+
+/** The key by which record `r` is searched for: an organization's own records store that of their name. */
+function keyOf(table: RecordTable, column: "code" | "name") {
+  return column === "name" && !isShared(table)
+    ? sql`r.name_key`
+    : sql`search_key(r.${raw(column)})`;
 }
 
 /** The id that is meant, or the number of records that may be. */
@@ -194,15 +201,12 @@ async function explain(
     return detailAt(pointer, `invalid_code: ${expectedCode(list, value)}`);
   }
   const own = sql`r.organization_id = ${organization} and`;
+  const key = keyOf(table, column);
   const [known] = await tx.send(unprepared(sql<{ word: string }>`
     select r.${raw(column)} as word
     from ${raw(table)} r
-    where ${isShared(table) ? [] : own} search_key(r.${
-    raw(column)
-  }) % search_key(${value})
-    order by similarity(search_key(r.${
-    raw(column)
-  }), search_key(${value})) desc, r.id
+    where ${isShared(table) ? [] : own} ${key} % search_key(${value})
+    order by similarity(${key}, search_key(${value})) desc, r.id
     limit 1
   `));
   const meant = known[0]?.word;
