@@ -416,7 +416,7 @@ function findRows(
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
       left(r.name_key, 200) = any(array(
-        select left(search_key(x.name), 200)
+        select left(key_of_name(x.name), 200)
         from jsonb_array_elements_text(${json(all)}) x (name)
       ))
       ${identified}

@@ -119,33 +119,29 @@ function selectCandidates(
         named.flatMap(({ named }) =>
           named.column === column ? named.value : []
         );
-      const names = valuesOf("name").map(keyOfName);
       const columns = raw(
         `'${table}' as table_name, r.id, r.name${
           isShared(table) ? ", r.code" : ""
         }`,
       );
-      const own = isShared(table)
-        ? sql`r.code ${isOneOfTexts(valuesOf("code"))} or`
-        : sql`r.organization_id = ${organization} and`;
+      const hasName = sql`left(${keyOf(table, "name")}, 200) = any(array(
+        select left(key_of_name(x.name), 200)
+        from jsonb_array_elements_text(${json(valuesOf("name"))}) x (name)
+      ))`;
+      const condition = isShared(table)
+        ? sql`(r.code ${isOneOfTexts(valuesOf("code"))} or ${hasName})`
+        : sql`r.organization_id = ${organization} and ${hasName}`;
       return unprepared(sql<Candidate>`
-        select ${columns}
-        from ${raw(table)} r
-        where ${own} ${keyOf(table, "name")} like any(array(
-          -- Other white space and signs of patterns may be meant: the names are compared later.
-          select translate(search_key(x.name), ' %' || chr(92), '%__')
-          from jsonb_array_elements_text(${json(names)}) x (name)
-        ))
+        select ${columns} from ${raw(table)} r where ${condition}
       `);
     },
   );
 }
 
-/** The key by which record `r` is searched for: an organization's own records store that of their name. */
-function keyOf(table: RecordTable, column: "code" | "name") {
-  return column === "name" && !isShared(table)
-    ? sql`r.name_key`
-    : sql`search_key(r.${raw(column)})`;
+/** What record `r` is found by. An organization's own records store the key of their name. */
+function keyOf(table: RecordTable, column: "code" | "name"): Statement {
+  if (column === "code") return sql`search_key(r.code)`;
+  return isShared(table) ? sql`key_of_name(r.name)` : sql`r.name_key`;
 }
 
 /** The id that is meant, or the number of records that may be. */
@@ -205,8 +201,8 @@ async function explain(
   const [known] = await tx.send(unprepared(sql<{ word: string }>`
     select r.${raw(column)} as word
     from ${raw(table)} r
-    where ${isShared(table) ? [] : own} ${key} % search_key(${value})
-    order by similarity(${key}, search_key(${value})) desc, r.id
+    where ${isShared(table) ? [] : own} ${key} % key_of_name(${value})
+    order by similarity(${key}, key_of_name(${value})) desc, r.id
     limit 1
   `));
   const meant = known[0]?.word;

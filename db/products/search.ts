@@ -49,7 +49,7 @@ export function namesContaining(term: string): Statement[] {
 /** The condition that the name of record `r` contains the word. */
 function nameContains(word: string): Statement {
   const key = hasTrigram(word) ? sql`r.name_key` : sql`(r.name_key || '')`;
-  return sql`${key} like ${patternOf(word)}`;
+  return sql`${key} like '%' || key_of_name(${escapeLike(word)}) || '%'`;
 }
 
 /** The words and phrases of a term, longest first: the longest is the most selective. */

@@ -65,7 +65,7 @@ export async function listRecords(
   const { sort, search, name } = query;
   // The index on the sort key finds the name.
   const hasName =
-    sql`and ${nameKey} = left(search_key(${name}), 200) and r.name = ${name}`;
+    sql`and ${nameKey} = left(key_of_name(${name}), 200) and r.name = ${name}`;
   const found = sql`
     from ${raw(table)} r
     where r.organization_id = ${organization}

@@ -50,6 +50,14 @@ return case
   else normalize(translate(normalize(unaccented(value), nfd), U&'\3099\309A', ''), nfc)
 end;
 
+-- The name of a record as searches and references by name compare it: with each run of white space as one space,
+-- no-break and thin ones too.
+create function key_of_name(value text) returns text
+language sql immutable parallel safe
+return search_key(
+  btrim(regexp_replace(value, '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g'))
+);
+
 -- What `q` compares (a word and what is found alike): without apostrophes, soft hyphens, zero-width spaces and word
 -- joiners, in compatibility form, unaccented, some letters as they are typed without their marks, any other sign as a
 -- space, and single letters that follow each other as one word. ASCII takes a shorter way.
@@ -238,7 +246,7 @@ create table contributors (
   id uuid not null default gen_random_uuid(),
   name text not null,
   -- The name as lists of records compare it, and as `q` does.
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   found_name text collate "C" not null generated always as (folded(name)) stored,
   names_before_key text,
   key_names text,
@@ -270,7 +278,7 @@ create table collections (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   found_name text collate "C" not null generated always as (folded(name)) stored,
   collection_type text,
   created_at timestamptz not null default now(),
@@ -288,7 +296,7 @@ create table titles (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -304,7 +312,7 @@ create table publishers (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   found_name text collate "C" not null generated always as (folded(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -324,7 +332,7 @@ create table imprints (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   found_name text collate "C" not null generated always as (folded(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -343,7 +351,7 @@ create table divisions (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -359,7 +367,7 @@ create table formats (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   product_form_id uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -377,7 +385,7 @@ create table licenses (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   badge_colour text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -394,7 +402,7 @@ create table seasons (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -410,7 +418,7 @@ create table custom_fields (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -426,7 +434,7 @@ create table publishing_programs (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
   name text not null,
-  name_key text collate "C" not null generated always as (search_key(name)) stored,
+  name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 

@@ -123,6 +123,18 @@ it("rejects an ISBN that several products have", async ({ org, onix, products })
   assertEquals(await products(), before);
 });
 
+it("links a record whose name has other white space", async ({ org, onix, product }) => {
+  const name = " Thin\u2009 Spaces\u00a0Press";
+  const { body: { data } } = await org.post("/api/imprints", { name });
+
+  const { outcomes: [{ id, messages }] } = await onix.report(message(record({
+    imprint: "Thin Spaces Press",
+  })));
+
+  assertEquals((await product(id)).imprint_id, data.id);
+  assertEquals(messages, []);
+});
+
 it("links what exists, and creates what is missing", async ({ org, onix, product }) => {
   const { body: { data: oldest } } = await org.get(
     "/api/publishers?name=Harbour%20Press",
