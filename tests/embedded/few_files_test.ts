@@ -5,7 +5,7 @@ import { type Service, start } from "../support/app/process.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 /** More clients than the process's limit of open files. */
-const CLIENTS = 300;
+const CLIENTS = 400;
 
 Deno.test(
   "A service without free file descriptors",
@@ -14,7 +14,7 @@ Deno.test(
     const dataDir = await preparedFolder();
     await using service = await start({ DATA_DIR: dataDir }, () => [
       ...["run", "--no-prompt", "--allow-all", "main.ts", "start"],
-    ], "ulimit -n 240");
+    ], "ulimit -n 280");
 
     await it("serves again after clients have left", async () => {
       const clients = await Promise.allSettled(
