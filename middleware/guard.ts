@@ -138,7 +138,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         ? jsonLength(request, services.maxBodyBytes)
         : HELD_BYTES;
       // A body may wait for the memory of texts, but not the other way around.
-      using _body = await shares.bodies.enter(
+      using held = await shares.bodies.enter(
         caller,
         isStreamed ? "long" : "short",
         deadline,
@@ -146,6 +146,8 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       );
       if (schema) {
         const { text, body } = await readJson(admitted, schema, length);
+        // A body without Content-Length may have been as long as any.
+        held.shrink(Math.max(LEAST_BODY, text.length * PARSED));
         admitted.keyed = { operation, key, text };
         admitted.body = body;
       }
