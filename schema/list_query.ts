@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import type { Column, Field, Fields } from "./fields.ts";
-import { code } from "./onix_codes.ts";
+import { code, codesIn, type OnixList } from "./onix_codes.ts";
 import {
   choices,
-  Codes,
+  codesLike,
   embeds,
   limit,
   Term,
@@ -85,27 +85,33 @@ export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
     table,
     isCounted,
     heldBy,
-    schema: codes(codeOf(table)),
+    schema: codesOf(table),
   }];
 });
 
-/** A code of a shared table. */
-function codeOf(table: SharedTable): v.GenericSchema<string, string> {
+/** Codes of a shared table. */
+function codesOf(table: SharedTable) {
   const list = listOf(table);
-  if (list) return code(list);
+  if (list) return codesOn(list);
   const meantBy = speller(LIFECYCLE_CODES);
-  return v.picklist(
+  const known = v.picklist(
     LIFECYCLE_CODES,
     ({ input }) =>
       `invalid_code: Expected a code of ${pathOfTable(table)}${
         didYouMean(meantBy(String(input)))
       }`,
   );
+  return codes(known, LIFECYCLE_CODES[0]);
+}
+
+/** Codes of an ONIX list. */
+function codesOn(list: OnixList) {
+  return codes(code(list), codesIn(list)[0]!);
 }
 
 /** Comma-separated codes, each one on a list. */
-function codes(code: v.GenericSchema<string, string>) {
-  return v.pipe(Codes, v.array(code));
+function codes(code: v.GenericSchema<string, string>, example: string) {
+  return v.pipe(codesLike(example), v.array(code));
 }
 
 /** Filters that match at most a few products, by exact value. */
@@ -122,11 +128,11 @@ const EXACT = {
 const TERMS = {
   language_code: described(
     "Products with one of these languages, in any role: codes of ONIX List 74.",
-    v.optional(codes(code(74))),
+    v.optional(codesOn(74)),
   ),
   subject_code: described(
     "Products with one of these subject codes, of any scheme. A code that ends in `*` is a beginning: `FB*` finds all of Thema's FB.",
-    v.optional(Codes),
+    v.optional(codesLike("FBA")),
   ),
   id_value: described(
     "Products with this value among their `product_identifiers`.",

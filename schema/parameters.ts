@@ -154,19 +154,22 @@ export const Uuids = v.pipe(
   v.transform((ids) => [...new Set(ids)]),
 );
 
-/** Comma-separated codes, with optional spaces around them. Duplicates are removed. */
-export const Codes = v.pipe(
-  v.string(),
-  v.metadata({
-    type: "array",
-    items: { type: "string", maxLength: 200 },
-    maxItems: MAX_CODES,
-  }),
-  v.transform(splitList),
-  v.maxLength(MAX_CODES, `too_many: At most ${MAX_CODES} codes`),
-  v.array(heading(200)),
-  v.transform((codes) => [...new Set(codes)]),
-);
+/** Comma-separated codes, such as `example`, with optional spaces around them. Duplicates are removed. */
+export function codesLike(example: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({
+      type: "array",
+      items: { type: "string", maxLength: 200 },
+      maxItems: MAX_CODES,
+      examples: [[example]],
+    }),
+    v.transform(splitList),
+    v.maxLength(MAX_CODES, `too_many: At most ${MAX_CODES} codes`),
+    v.array(heading(200)),
+    v.transform((codes) => [...new Set(codes)]),
+  );
+}
 
 /** Comma-separated values, each one of `values`. Duplicates are removed. */
 export function choices<const T extends readonly string[]>(values: T) {
