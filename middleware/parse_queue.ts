@@ -1,19 +1,22 @@
 import { pause } from "../db/connections/deadline.ts";
 import { type Caller, type Permit, Queue } from "../db/connections/queue.ts";
 
-/** The work after which other requests run, in milliseconds. */
+/** Shorter work in all needs no pause, in milliseconds. */
+const SHORT_MS = 1;
+
+/** The time after which divided work lets other requests run. */
 const STRETCH_MS = 10;
 
-/** Longer work, which could not be divided, is followed by as much time for others. */
+/** Divided work that lasts longer before it waits is followed by as much time for others. */
 const LONG_MS = 20;
 
 /** The time that an import waits until it may go on. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Parses and validates what requests have sent, one after the other. After ten
- * milliseconds of it, other requests run. Waiting organizations and callers are served in
- * turn.
+ * Parses and validates what requests have sent, one after the other. After longer work,
+ * other requests have as much time, so that parsing takes at most half of the processor.
+ * Waiting organizations and callers are served in turn.
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
@@ -32,8 +35,8 @@ export class ParseQueue {
       return work();
     } finally {
       this.#count(started);
-      if (this.#worked < STRETCH_MS) permit[Symbol.dispose]();
-      else this.#pauseBefore(permit, 1);
+      if (this.#worked < SHORT_MS) permit[Symbol.dispose]();
+      else this.#pauseBefore(permit, this.#worked);
     }
   }
 

@@ -31,8 +31,8 @@ const MIB = 1_048_576;
 /** More bodies of 1 MiB than one caller may have in memory. */
 const STALLED = 80;
 
-/** Bodies that together take seconds to validate: on a busy machine, sixteen are done before two answers of a neighbour. */
-const LONG = 64;
+/** Bodies that together take seconds to validate: on a busy machine, eight are done before two answers of a neighbour. */
+const LONG = 32;
 
 /** As many short bodies with many errors. */
 const SHORT = 256;
