@@ -37,9 +37,10 @@ function full(): RecordOf {
         halves !== undefined
       )
   );
-  let i = 0;
   return (isbn, edition) => {
-    const [before, after] = samples[i++ % samples.length]!;
+    // Every edition of a book comes from the same sample.
+    const [before, after] =
+      samples[Number(isbn.slice(3, 12)) % samples.length]!;
     return `<Product><RecordReference>full.example.${isbn}</RecordReference>
 <NotificationType>03</NotificationType>
 <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>${isbn}</IDValue></ProductIdentifier>
