@@ -4,11 +4,7 @@ import {
   type ErrorDetail,
   unknownReference,
 } from "../../schema/errors.ts";
-import {
-  type LineTable,
-  ONIX_TABLES,
-  tablesOfLine,
-} from "../../schema/lines.ts";
+import { ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
