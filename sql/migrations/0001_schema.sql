@@ -602,7 +602,9 @@ create table product_contributors (
     foreign key (contributor_role_id) references contributor_roles (id)
 );
 
-create index product_contributors_by_contributor on product_contributors (organization_id, contributor_id);
+-- The contributor stands before the organization. Otherwise the planner would take either index for the rows of a product
+-- while it knows no rows of the organization, and this one reads all of them.
+create index product_contributors_by_contributor on product_contributors (contributor_id, organization_id);
 
 create table product_collections (
   organization_id uuid not null,
@@ -618,7 +620,7 @@ create table product_collections (
     foreign key (organization_id, collection_id) references collections (organization_id, id)
 );
 
-create index product_collections_by_collection on product_collections (organization_id, collection_id);
+create index product_collections_by_collection on product_collections (collection_id, organization_id);
 
 -- A series is one of the product's collections.
 alter table products add constraint products_series
