@@ -224,16 +224,18 @@ class RecordGroup {
       this.#entries.push({ ...rejected(reference, line, all), moreMessages });
     } else {
       item.rival = this.#books.add(item);
-      this.#push(item);
+      this.push(item);
     }
   }
 
-  #push(item: Item): void {
+  /** Adds a record that has been read. */
+  push(item: Item): void {
     this.#entries.push(item);
     this.#length += item.text.length;
   }
 
-  #has(reference: string): boolean {
+  /** Whether a record has this reference. */
+  has(reference: string): boolean {
     return this.#entries.some((entry) =>
       "incoming" in entry && entry.incoming.reference === reference
     );
@@ -246,7 +248,7 @@ class RecordGroup {
     waiting?: RecordGroup,
   ): Promise<void> {
     const items = this.#entries.filter((entry) =>
-      "incoming" in entry && !waiting?.#has(entry.incoming.reference)
+      "incoming" in entry && !waiting?.has(entry.incoming.reference)
     ) as Item[];
     for (const areTests of [false, true]) {
       const group = items.filter(({ incoming: { notification } }) =>
@@ -264,7 +266,7 @@ class RecordGroup {
     }
     for (const entry of this.#entries) {
       if ("incoming" in entry && !this.#outcomes.has(entry)) {
-        waiting?.#push(entry);
+        waiting?.push(entry);
       }
     }
   }
