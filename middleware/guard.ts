@@ -36,7 +36,11 @@ export interface Admitted<Query = unknown, Body = unknown> extends Routed {
   keyed: KeyedRequest;
   /** The check of `If-Match`. Absent without that header. */
   precondition?: Precondition | undefined;
-  /** Checks the credentials again, for an operation that takes long. Throws `UNAUTHORIZED` and `FORBIDDEN`. */
+  /**
+   * Checks the credentials again, while a streamed body arrives. Throws `UNAUTHORIZED` and
+   * `FORBIDDEN`. Other operations have none: a closure for each request would keep requests
+   * in memory until a full garbage collection (measured).
+   */
   checkCredentials: () => Promise<void>;
 }
 
@@ -107,6 +111,9 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 
+    const checkOf = (context: Context) => async () =>
+      checkPermission(await authenticate(context), permission);
+
     return async (context) => {
       const { services, shares, request, url, operation, deadline } = context;
       checkReady(services);
@@ -118,8 +125,6 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       context.memory = texts;
       const admitted = context as Admitted;
       admitted.database = queriesOf(context, caller);
-      admitted.checkCredentials = async () =>
-        checkPermission(await authenticate(context), permission);
       if (query || url.search) {
         const read = () => readQuery(parameters, url);
         admitted.query = url.search.length > SHORT_QUERY
@@ -150,6 +155,8 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         held.shrink(Math.max(LEAST_BODY, text.length * PARSED));
         admitted.keyed = { operation, key, text };
         admitted.body = body;
+      } else {
+        admitted.checkCredentials = checkOf(context);
       }
       if (memory) await texts.reserve(memory);
       return await handler(admitted);

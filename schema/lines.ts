@@ -82,6 +82,9 @@ export const Header = object({
   ),
 });
 
+/** The line of any record. */
+export const Identified = object({ id: Uuid });
+
 /** Validates a line. Returns its values in the form in which they are stored, or its error. */
 export function validLine<T>(
   schema: v.GenericSchema<unknown, T>,

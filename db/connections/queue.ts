@@ -269,7 +269,7 @@ class QueuePermit implements Permit {
 
 function moveToEnd<T>(map: Map<string, T> | undefined, key: string): void {
   const value = map?.get(key);
-  if (value === undefined) return;
-  map!.delete(key);
-  map!.set(key, value);
+  if (!map || map.size === 1 || value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
 }

@@ -228,13 +228,6 @@ export const sizeOfStored = sql`(
   where d.organization_id = ${organization} and d.product_id = p.id
 )`;
 
-/** The product from its document, or null if it is long or has none. No row if it does not exist. */
-export function selectShort(id: string): Statement<ShortProductJson> {
-  return sql`
-    select p.id, ${shortProduct} as product ${productWithDocument} = ${id}
-  `;
-}
-
 /** The product, built from the tables. No row if it does not exist. */
 export function selectBuilt(id: string) {
   return sql<ProductJson & { is_storable: boolean }>`

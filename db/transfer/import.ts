@@ -4,11 +4,7 @@ import {
   type ErrorDetail,
   unknownReference,
 } from "../../schema/errors.ts";
-import {
-  type LineTable,
-  ONIX_TABLES,
-  tablesOfLine,
-} from "../../schema/lines.ts";
+import { ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
@@ -34,6 +30,7 @@ import { selectLines, transferSettings } from "./export.ts";
 import {
   LineError,
   parseLine,
+  readRecord,
   reasonOf,
   type RecordLine,
   splitLines,
@@ -53,9 +50,9 @@ const MAX_BATCH_LINES = 200;
 const MAX_BATCH_LENGTH = 4_000_000;
 
 /**
- * The number of records of a kind before the first ANALYZE. Each later ANALYZE
- * waits for ten times as many. Without them, the planner would still assume empty
- * tables, for which it may choose any index.
+ * The number of records of a kind that are written before the first ANALYZE. Each later one
+ * waits for ten times as many. Without them, the planner would assume that the organization
+ * has no rows, for which it may choose any index.
  */
 const FIRST_ANALYZE = 400;
 
@@ -81,7 +78,7 @@ export async function importCatalogue(
   let hasHeader = false;
   const batches = new Batches(database, {
     refused,
-    written: () => progress(number, end),
+    done: () => progress(number, end),
   });
 
   async function add(bytes: Uint8Array): Promise<void> {
@@ -126,23 +123,23 @@ class Batches {
   readonly #database: Queries;
   readonly #refused: CatalogueImport["refused"];
   /** Called after each batch. */
-  readonly #written: () => void;
+  readonly #done: () => void;
   /** The lines by the id of their record. */
   readonly #batch = new Map<string, RecordLine>();
   #length = 0;
-  /** The number of records of the kind so far. */
-  #count = 0;
+  /** The number of records of the kind written so far. */
+  #written = 0;
   #analyzeAt = FIRST_ANALYZE;
 
   constructor(
     database: Queries,
-    { refused, written }: Pick<CatalogueImport, "refused"> & {
-      written: () => void;
+    { refused, done }: Pick<CatalogueImport, "refused"> & {
+      done: () => void;
     },
   ) {
     this.#database = database;
     this.#refused = refused;
-    this.#written = written;
+    this.#done = done;
   }
 
   get isFull(): boolean {
@@ -153,10 +150,10 @@ class Batches {
   /** Adds a record. One of another kind, or one that the batch has, begins a batch. */
   async add(line: RecordLine): Promise<void> {
     const [first = line] = this.#batch.values();
-    const { id } = line.record;
+    const { id } = line;
     if (first.kind !== line.kind || this.#batch.has(id)) await this.flush();
     if (first.kind !== line.kind) {
-      this.#count = 0;
+      this.#written = 0;
       this.#analyzeAt = FIRST_ANALYZE;
     }
     this.#batch.set(id, line);
@@ -168,36 +165,34 @@ class Batches {
     const [first] = this.#batch.values();
     if (first) {
       await this.#write([...this.#batch.values()]);
-      this.#count += this.#batch.size;
-      if (this.#count >= this.#analyzeAt) {
-        await analyze(this.#database, first.table, this.#count);
+      if (this.#written >= this.#analyzeAt) {
+        const tables = names(...tablesOfLine(first.table));
+        await this.#database.write(...transferSettings, sql`analyze ${tables}`);
         this.#analyzeAt *= 10;
       }
     }
     this.#batch.clear();
     this.#length = 0;
-    this.#written();
+    this.#done();
   }
 
   /** Writes lines of one kind in a transaction. */
   async #write(lines: readonly RecordLine[]): Promise<void> {
     const [{ table }] = lines as [RecordLine];
-    const faults = await this.#database.transaction(async (tx) => {
+    const refused = await this.#database.transaction(async (tx) => {
       checkUndistributed(tx);
-      const unnamed = new Map<RecordLine, ErrorDetail[]>();
-      const found = table === "products"
-        ? await findIds(tx, lines, unnamed)
-        : lines;
-      const changes = await findChanges(tx, found);
+      const { changes, refused } = await findChanges(tx, lines);
       const faults = table === "products"
         ? await writeProducts(tx, changes)
         : await writeRecords(tx, table, changes);
       await tx.commit();
-      return [...unnamed, ...faults];
+      for (const [number, details] of faults) {
+        refused.set(number, reasonOf(details));
+      }
+      this.#written += changes.length;
+      return refused;
     });
-    for (const [{ number }, details] of faults) {
-      this.#refused(number, reasonOf(details));
-    }
+    for (const [number, reason] of refused) this.#refused(number, reason);
   }
 }
 
@@ -221,22 +216,6 @@ function checkUndistributed({ isDistributed }: Transaction): void {
   );
 }
 
-/** Runs ANALYZE on the tables of a kind if the planner knows fewer rows than these. */
-async function analyze(
-  database: Queries,
-  table: LineTable,
-  rows: number,
-): Promise<void> {
-  const [known] = await database.lookUp(sql<{ is_small: boolean }>`
-    select c.reltuples < ${rows} as is_small
-    from pg_class c
-    where c.oid = to_regclass(${table})
-  `);
-  if (!known!.is_small) return;
-  const tables = names(...tablesOfLine(table));
-  await database.write(...transferSettings, sql`analyze ${tables}`);
-}
-
 /** Creates the organization. One that exists keeps its name, unless it is renamed. */
 async function nameOrganization(
   database: Queries,
@@ -253,7 +232,9 @@ async function nameOrganization(
 
 /** What a line changes. */
 interface LineChange {
-  line: RecordLine;
+  number: number;
+  /** The values of the line. */
+  record: RestoredLine;
   /** The record, as a line has it. Absent for a new one. */
   before: RestoredLine | undefined;
   /** The fields that the line changes. */
@@ -263,16 +244,16 @@ interface LineChange {
 }
 
 /**
- * Locks the records of the lines, and returns what the lines change. Imports into one
+ * Locks the records of the lines, and returns what the lines change, and by number why lines
+ * are refused. Only lines that differ from what is stored are read. Imports into one
  * organization write one after the other: both may create the same records.
  */
 async function findChanges(
   tx: Transaction,
   lines: readonly RecordLine[],
-): Promise<LineChange[]> {
-  if (lines.length === 0) return [];
+): Promise<{ changes: LineChange[]; refused: Map<number, string> }> {
   const [{ kind, table }] = lines as [RecordLine];
-  const areTheirs = sql`r.id ${isAnyOf(lines.map(({ record }) => record.id))}`;
+  const areTheirs = sql`r.id ${isAnyOf(lines.map(({ id }) => id))}`;
   const results = await tx.send(
     ...transferSettings,
     lockKeys([{ match: "import", value: "" }]),
@@ -286,12 +267,36 @@ async function findChanges(
   );
   const found = results.at(-1) as { id: string; line: string }[];
   const texts = new Map(found.map(({ id, line }) => [id, line]));
+  const refused = new Map<number, string>();
+  const read: { number: number; record: RestoredLine }[] = [];
+  for (const line of lines) {
+    if (line.text === texts.get(line.id)) continue;
+    try {
+      read.push({ number: line.number, record: readRecord(line) });
+    } catch (error) {
+      if (!(error instanceof LineError)) throw error;
+      refused.set(line.number, error.message);
+    }
+  }
+  const named = await findNamed(
+    tx,
+    read.map(({ number, record: { id, ...body } }) => (
+      { number, id, body, isNew: true, restored: {} }
+    )),
+  );
   const fields = table === "products" ? FIELDS : RECORDS[table].fields;
-  return lines.flatMap((line): LineChange[] => {
-    const { stored, ...body } = line.record;
-    const text = texts.get(body.id);
-    if (text === undefined) return [{ line, before: undefined, body, stored }];
-    if (text === line.text) return [];
+  const changes = named.flatMap((found, i): LineChange[] => {
+    const { number } = read[i]!;
+    if (found instanceof ApiError) {
+      refused.set(number, reasonOf(found.details));
+      return [];
+    }
+    const record = { ...found.body, id: found.id } as RestoredLine;
+    const { stored, ...body } = record;
+    const text = texts.get(record.id);
+    if (text === undefined) {
+      return [{ number, record, before: undefined, body, stored }];
+    }
     const before = parseExact(text) as RestoredLine;
     const changed = changedFields(before, body, fields);
     const others = Object.fromEntries(
@@ -300,35 +305,14 @@ async function findChanges(
       ),
     );
     return Object.keys({ ...changed, ...others }).length > 0
-      ? [{ line, before, body: changed, stored: others }]
+      ? [{ number, record, before, body: changed, stored: others }]
       : [];
   });
+  return { changes, refused };
 }
 
-type Faults = Map<RecordLine, ErrorDetail[]>;
-
-/** The lines with the ids that names stand for. The errors of the others are added to `faults`. */
-async function findIds(
-  tx: Transaction,
-  lines: readonly RecordLine[],
-  faults: Faults,
-): Promise<RecordLine[]> {
-  const found = await findNamed(
-    tx,
-    lines.map(({ record: { id, ...body } }) => (
-      { id, body, isNew: true, restored: {} }
-    )),
-  );
-  return lines.flatMap((line, i) => {
-    const change = found[i]!;
-    if (change instanceof ApiError) {
-      faults.set(line, change.details);
-      return [];
-    }
-    const record = { ...change.body, id: change.id } as RestoredLine;
-    return { ...line, record };
-  });
-}
+/** The errors of lines, by their numbers. */
+type Faults = Map<number, ErrorDetail[]>;
 
 /** Writes products as batches do, with what `GET` does not show of them. */
 async function writeProducts(
@@ -336,7 +320,7 @@ async function writeProducts(
   changes: readonly LineChange[],
 ): Promise<Faults> {
   const writes = changes.map((change): Write & LineChange => {
-    const { id, product_code, created_at, updated_at } = change.line.record;
+    const { id, product_code, created_at, updated_at } = change.record;
     const restored = { product_code, created_at, updated_at } as Entry;
     const isNew = !change.before;
     const { id: _, ...body } = Object.fromEntries(
@@ -348,7 +332,7 @@ async function writeProducts(
     await tx.send(...storeOnix(done));
   });
   return new Map(
-    Array.from(faults, ([{ line }, { details }]) => [line, details]),
+    Array.from(faults, ([{ number }, { details }]) => [number, details]),
   );
 }
 
@@ -356,12 +340,12 @@ async function writeProducts(
 function storeOnix(changes: readonly LineChange[]): Statement[] {
   return ONIX_TABLES.flatMap((table) => {
     const changing = changes.filter(({ stored }) => stored[table]);
-    const rows = changing.flatMap(({ line, stored }) =>
+    const rows = changing.flatMap(({ record, stored }) =>
       (stored[table] as Entry[])
-        .map((row) => ({ ...row, product_id: line.record.id }))
+        .map((row) => ({ ...row, product_id: record.id }))
     );
-    const existing = changing.flatMap(({ line, before }) =>
-      before ? line.record.id : []
+    const existing = changing.flatMap(({ record, before }) =>
+      before ? record.id : []
     );
     return [
       ...existing.length > 0
@@ -393,12 +377,12 @@ async function writeRecords(
   changes: readonly LineChange[],
 ): Promise<Faults> {
   const faults = await findUnknown(tx, table, changes);
-  const valid = changes.filter(({ line }) => !faults.has(line));
+  const valid = changes.filter(({ number }) => !faults.has(number));
   if (valid.length === 0) return faults;
   const columns = ["id", ...recordColumns(table)];
   const times = ["created_at", "updated_at"];
-  const rows = valid.map(({ line, before }) => (
-    { ...before, updated_at: null, ...line.record }
+  const rows = valid.map(({ record, before }) => (
+    { ...before, updated_at: null, ...record }
   ));
   const updates = [...columns, ...times]
     .map((name) => `${name} = excluded.${name}`);
@@ -424,9 +408,9 @@ async function findUnknown(
   changes: readonly LineChange[],
 ): Promise<Faults> {
   const references = referencesIn(table, RECORDS[table].fields);
-  const ids = changes.flatMap(({ line, stored }, at): ReferencedId[] => [
+  const ids = changes.flatMap(({ record, stored }, at): ReferencedId[] => [
     ...references.map(({ field, table: table_name }) => (
-      { at, pointer: `/${field}`, table_name, id: line.record[field] }
+      { at, pointer: `/${field}`, table_name, id: record[field] }
     )),
     ...(stored.products ?? []).map((id, i) => (
       { at, pointer: `/stored/products/${i}`, table_name: "products", id }
@@ -438,7 +422,7 @@ async function findUnknown(
     Array.from(
       Map.groupBy(unknown, ({ at }) => at),
       ([at, ids]) => [
-        changes[at]!.line,
+        changes[at]!.number,
         ids.map(({ pointer }) => unknownReference(pointer)),
       ],
     ),
@@ -448,12 +432,12 @@ async function findUnknown(
 /** Sets the products of programs, where lines change them. */
 function setPrograms(changes: readonly LineChange[]): Statement[] {
   const changing = changes.filter(({ stored }) => stored.products);
-  const rows = changing.flatMap(({ line, stored }) =>
+  const rows = changing.flatMap(({ record, stored }) =>
     stored.products!.map((product_id) => (
-      { program_id: line.record.id, product_id }
+      { program_id: record.id, product_id }
     ))
   );
-  const programs = isAnyOf(changing.map(({ line }) => line.record.id));
+  const programs = isAnyOf(changing.map(({ record }) => record.id));
   return [
     sql`
       delete from publishing_program_products x

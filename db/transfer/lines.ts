@@ -4,6 +4,7 @@ import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
 import {
   CATALOGUE,
   Header,
+  Identified,
   KINDS,
   type LineTable,
   validLine,
@@ -17,15 +18,16 @@ export class LineError extends Error {
   override readonly name = "LineError";
 }
 
-/** A valid line of a record. */
+/** A line of a record. Its values are read by `readRecord`, unless the record is stored as the line has it. */
 export interface RecordLine {
   number: number;
   kind: string;
   table: LineTable;
+  id: string;
   /** The line as in the file. */
   text: string;
-  /** Its values in the form in which they are stored. */
-  record: RestoredLine;
+  /** Its values as in the file. */
+  given: Record<string, unknown>;
 }
 
 const NEWLINE = 10;
@@ -60,9 +62,9 @@ export async function* splitLines(
 }
 
 /**
- * Reads a line by the schemas of the API. Returns a record, the header's name and number of
- * records (0 if it has none), or undefined for an empty line. Throws `LineError`, or another
- * error for an invalid header or one of another version, which ends the import.
+ * Returns the line of a record, the header's name and number of records (0 if it has none), or
+ * undefined for an empty line. Throws `LineError`, or another error for an invalid header or
+ * one of another version, which ends the import.
  */
 export function parseLine(
   bytes: Uint8Array,
@@ -89,10 +91,18 @@ export function parseLine(
   if (typeof kind !== "string") throw new LineError("kind must be a string");
   const known = KINDS.get(kind);
   if (!known) throw new LineError(`There is no kind "${kind}"`);
-  const { table, schema } = known;
-  const record = valid(schema, given);
+  const { id } = valid(Identified, given);
+  return { kind, table: known.table, id, text, given };
+}
+
+/**
+ * The values of a line by the schema of the API, in the form in which they are stored. Throws
+ * `LineError` with every error.
+ */
+export function readRecord({ kind, given }: RecordLine): RestoredLine {
+  const record = valid(KINDS.get(kind)!.schema, given);
   checkOnixRecords(record.stored);
-  return { kind, table, text, record };
+  return record;
 }
 
 /** The line by its schema. Throws `LineError` with every error. */
