@@ -83,7 +83,9 @@ export async function besideHostile(minutes: number): Promise<Load> {
   await load.stop();
 
   await scene.assertSound();
-  const failed = Object.keys(load.responses).filter((status) => /^[05]/.test(status));
+  const failed = Object.keys(load.responses).filter((status) =>
+    /^[05]/.test(status)
+  );
   assertEquals(failed, [], JSON.stringify(load.responses));
   return load;
 }
