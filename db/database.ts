@@ -119,8 +119,7 @@ export async function openDatabase(
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
   });
   const backlog = new Backlog();
-  const distribution = new Distribution();
-  const shared = { pool, observe, backlog, distribution };
+  const shared: Shared = { pool, observe, backlog };
   const queries = (limits: Limits) => new CallerQueries(shared, limits);
   /** Whether the embedded database is being maintained, which happens once at a time. */
   let isMaintained = false;
@@ -156,7 +155,8 @@ interface Shared {
   pool: Pool;
   observe: Observe | undefined;
   backlog: Backlog;
-  distribution: Distribution;
+  /** Whether Citus distributes the database, which does not change. */
+  isDistributed?: boolean;
 }
 
 /** The caller of the service's own operations, such as look-ups of credentials. */
@@ -213,9 +213,18 @@ class CallerQueries implements Queries {
     work: (tx: Transaction) => Promise<T>,
     opening: readonly Statement[],
   ): Promise<T> {
-    const isDistributed = await this.#shared.distribution.find(this);
+    const isDistributed = this.#shared.isDistributed ??= await this
+      .#findDistribution();
     const plan = { writer, isDistributed, opening, work };
     return await this.#run(name, "long", plan) as T;
+  }
+
+  /** The extension alone distributes nothing. `sql/citus.sql` creates this domain. */
+  async #findDistribution(): Promise<boolean> {
+    const [row] = await this.lookUp(sql<{ is_distributed: boolean }>`
+      select to_regtype('product_json') is not null as is_distributed
+    `);
+    return row!.is_distributed;
   }
 
   /**
@@ -235,15 +244,15 @@ class CallerQueries implements Queries {
     const end = caller && observe?.(name);
     for (let attempt = 1;; attempt++) {
       try {
-        const lease = await pool.acquire(
+        const result = await pool.use<unknown>(
           caller ?? SERVICE,
           kind,
           this.#deadline,
+          (lease) =>
+            "work" in operation
+              ? inTransaction(lease, operation, organizationId)
+              : lease.connection.send(operation, organizationId),
         );
-        const running = "work" in operation
-          ? inTransaction(lease, operation, organizationId)
-          : lease.connection.send(operation, organizationId);
-        const result = await lease.settle<unknown>(running);
         end?.();
         return result;
       } catch (error) {
@@ -256,23 +265,6 @@ class CallerQueries implements Queries {
         await pause(Math.random() * 20 * attempt);
       }
     }
-  }
-}
-
-/** Whether Citus distributes the database, which does not change. */
-class Distribution {
-  #isDistributed: boolean | undefined;
-
-  /** Asks the database once. */
-  async find(queries: Queries): Promise<boolean> {
-    if (this.#isDistributed === undefined) {
-      // The extension alone distributes nothing. `sql/citus.sql` creates this domain.
-      const [row] = await queries.lookUp(sql<{ is_distributed: boolean }>`
-        select to_regtype('product_json') is not null as is_distributed
-      `);
-      this.#isDistributed = row!.is_distributed;
-    }
-    return this.#isDistributed;
   }
 }
 
