@@ -4,7 +4,7 @@ import { ROWS, SCALARS } from "./product.ts";
 /** A reference of a product, and where it stands. */
 export interface ProductReference extends Reference {
   /** The field of the product, or of the entries of an array. */
-  field: string;
+  field: `${string}_id`;
   /** The array, and the table that stores it. Absent for a field of the product. */
   array?: { name: string; table: string };
   /** The foreign key that refuses an unknown id. */
@@ -26,9 +26,10 @@ export function referencesIn(
   table: string,
   fields: Fields,
 ): ProductReference[] {
-  return Object.entries(fields).flatMap(([field, column]) => {
+  return Object.entries(fields).flatMap(([name, column]) => {
     if (column.kind !== "column" || !column.refers) return [];
-    const constraint = `${table}_${field.replace(/_id$/, "")}`;
+    const constraint = `${table}_${name.replace(/_id$/, "")}`;
+    const field = name as ProductReference["field"];
     return [{ constraint, ...column.refers, field }];
   });
 }
