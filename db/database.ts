@@ -4,11 +4,15 @@ import {
   type Writer,
 } from "./connections/connection.ts";
 import { maintain, openEmbedded } from "./connections/embedded.ts";
-import type { Caller } from "./connections/queue.ts";
 import { pause } from "./connections/deadline.ts";
 import { isConflict, isConnectionLoss } from "./connections/errors.ts";
 import { Pool } from "./connections/pool.ts";
-import type { Kind, Load } from "./connections/queue.ts";
+import {
+  type Caller,
+  type Kind,
+  type Load,
+  Queue,
+} from "./connections/queue.ts";
 import {
   type Result,
   type Results,
@@ -118,8 +122,8 @@ export async function openDatabase(
     // An embedded database that does not respond is busy, not dead.
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
   });
-  const backlog = new Backlog();
-  const shared: Shared = { pool, observe, backlog };
+  const background = new Queue(MAX_TASKS, "background", 1);
+  const shared: Shared = { pool, observe, background };
   const queries = (limits: Limits) => new CallerQueries(shared, limits);
   /** Whether the embedded database is being maintained, which happens once at a time. */
   let isMaintained = false;
@@ -131,7 +135,7 @@ export async function openDatabase(
   }
   const housekeeping = setInterval(() => {
     if (!embedded) pool.closeUnused();
-    else backlog.add(maintainOnce);
+    else runInBackground(background, maintainOnce);
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {
@@ -154,13 +158,29 @@ export async function openDatabase(
 interface Shared {
   pool: Pool;
   observe: Observe | undefined;
-  backlog: Backlog;
+  /** Optional tasks. While too many wait, new ones are dropped. */
+  background: Queue;
   /** Whether Citus distributes the database, which does not change. */
   isDistributed?: boolean;
 }
 
 /** The caller of the service's own operations, such as look-ups of credentials. */
 const SERVICE: Caller = { organizationId: "", name: "" };
+
+/** The tasks that run at once in the background. */
+const MAX_TASKS = 2;
+
+async function runInBackground(
+  queue: Queue,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    using _ = await queue.enter(SERVICE, "short", Infinity);
+    await work();
+  } catch {
+    // The task is optional.
+  }
+}
 
 /** Attempts per operation. */
 const MAX_ATTEMPTS = 3;
@@ -204,7 +224,10 @@ class CallerQueries implements Queries {
   }
 
   inBackground(...statements: Statement[]): void {
-    this.#shared.backlog.add(() => this.write(...statements));
+    runInBackground(
+      this.#shared.background,
+      () => this.write(...statements),
+    );
   }
 
   async #transact<T>(
@@ -265,29 +288,5 @@ class CallerQueries implements Queries {
         await pause(Math.random() * 20 * attempt);
       }
     }
-  }
-}
-
-/** The tasks that may wait in the background. */
-const MAX_TASKS = 1_000;
-
-/** The tasks that run at once in the background. */
-const MAX_RUNNING_TASKS = 2;
-
-/** A bounded queue of optional background tasks. A full queue drops new tasks. */
-class Backlog {
-  readonly #waiting: (() => Promise<unknown>)[] = [];
-  #running = 0;
-
-  add(work: () => Promise<unknown>): void {
-    if (this.#waiting.length < MAX_TASKS) this.#waiting.push(work);
-    if (this.#running < MAX_RUNNING_TASKS) this.#run();
-  }
-
-  async #run(): Promise<void> {
-    this.#running++;
-    let work;
-    while ((work = this.#waiting.shift())) await work().catch(() => {});
-    this.#running--;
   }
 }

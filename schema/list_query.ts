@@ -160,7 +160,7 @@ const PARAMETERS = {
     v.optional(Term, ""),
   ),
   q: described(
-    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first. While more than 100,000 products of the organization are yet to be indexed after an upgrade, the response is 503: its message has their number, and `Retry-After` says when to ask again.",
+    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first.",
     v.optional(Term, ""),
   ),
   include: Include,

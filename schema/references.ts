@@ -1,3 +1,4 @@
+import type { Entry, ProductBody } from "./bodies.ts";
 import type { Fields, Reference } from "./fields.ts";
 import { ROWS, SCALARS } from "./product.ts";
 
@@ -31,5 +32,28 @@ export function referencesIn(
     const constraint = `${table}_${name.replace(/_id$/, "")}`;
     const field = name as ProductReference["field"];
     return [{ constraint, ...column.refers, field }];
+  });
+}
+
+/** The value of a reference in a body. */
+export interface GivenReference {
+  reference: ProductReference;
+  /** The index of the entry that has it, and a JSON Pointer to that. The body itself has the pointer "". */
+  index: number;
+  entry: string;
+  value: unknown;
+}
+
+/** The references in a body, in the order of their fields. */
+export function referencesOf(body: ProductBody): GivenReference[] {
+  return REFERENCES.flatMap((reference) => {
+    const { array, field } = reference;
+    const entries = array ? body[array.name] as Entry[] ?? [] : [body];
+    return entries.map((given, index) => ({
+      reference,
+      index,
+      entry: array ? `/${array.name}/${index}` : "",
+      value: given[field],
+    }));
   });
 }

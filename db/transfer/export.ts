@@ -71,16 +71,16 @@ async function writeLines(
   await write(`${JSON.stringify(header)}\n`);
   for (const kind of KINDS.keys()) {
     let limit = MAX_LINES / 5;
-    let rest = sql`order by r.id limit ${limit}`;
+    let range = sql`order by r.id limit ${limit}`;
     for (;;) {
-      const [rows] = await tx.send(selectLines(kind, rest));
+      const [rows] = await tx.send(selectLines(kind, range));
       const text = rows.map(({ line }) => `${line}\n`).join("");
       await write(text);
       progress?.(written += rows.length, total);
       if (rows.length < limit) break;
       const meanLength = text.length / rows.length;
       limit = Math.ceil(Math.min(MAX_LINES, PAGE_LENGTH / meanLength));
-      rest = sql`and r.id > ${rows.at(-1)!.id} order by r.id limit ${limit}`;
+      range = sql`and r.id > ${rows.at(-1)!.id} order by r.id limit ${limit}`;
     }
   }
 }
@@ -124,12 +124,12 @@ const productLine = sql`
 `;
 
 /**
- * Selects the lines of a kind, of rows `r`. `rest` follows the condition on the
+ * Selects the lines of a kind, of rows `r`. `range` follows the condition on the
  * organization.
  */
 export function selectLines(
   kind: string,
-  rest: Statement,
+  range: Statement,
 ): Statement<{ id: string; line: string }> {
   const { table } = KINDS.get(kind)!;
   const stored = STORED[table];
@@ -148,6 +148,6 @@ export function selectLines(
   } || '}' as line
     from ${raw(table)} r
     ${isProduct ? document : []}
-    where r.organization_id = ${organization} ${rest}
+    where r.organization_id = ${organization} ${range}
   `;
 }
