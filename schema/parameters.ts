@@ -141,12 +141,17 @@ export const Term = v.pipe(
 );
 
 /** Comma-separated UUIDs. */
-export const Uuids = listed(Uuid, {
-  items: { type: "string", format: "uuid" },
-  maxItems: MAX_IDS,
-}, "UUIDs");
+export const Uuids = listed(
+  Uuid,
+  {
+    items: { type: "string", format: "uuid" },
+    maxItems: MAX_IDS,
+  },
+  "UUIDs",
+  (list) => list.split(/, */),
+);
 
-/** Comma-separated codes, such as `example`. */
+/** Comma-separated codes, such as `example`, with optional spaces around them. */
 export function codesLike(example: string) {
   return listed(heading(200), {
     items: { type: "string", maxLength: 200 },
@@ -162,17 +167,18 @@ export function choices<const T extends readonly string[]>(values: T) {
   });
 }
 
-/** A list with commas, and optional spaces around them. Duplicates are removed. */
+/** A list with commas. Duplicates are removed. */
 function listed<const S extends v.GenericSchema<string, string>>(
   item: S,
   metadata: { items: object; maxItems?: number; examples?: string[][] },
   plural?: string,
+  split = splitList,
 ) {
   const { maxItems = Infinity } = metadata;
   return v.pipe(
     v.string(),
     v.metadata({ type: "array", ...metadata }),
-    v.transform(splitList),
+    v.transform(split),
     v.maxLength(maxItems, `too_many: At most ${maxItems} ${plural}`),
     v.array(item),
     v.transform((values) => [...new Set(values)]),
