@@ -84,7 +84,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
         return "";
       } catch (error) {
         // A reader that closes a pipe early, such as head, wants no message.
-        if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+        if (!(error instanceof ReaderGone)) throw error;
         return { text: "", ok: false };
       }
     },
@@ -214,7 +214,10 @@ function saidOf(
   );
 }
 
-/** Writes to standard output. Throws `BrokenPipe` if its reader has closed it. */
+/** The reader of the output has closed it. */
+class ReaderGone extends Error {}
+
+/** Writes to standard output. Throws `ReaderGone`. */
 async function writeOut(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   try {
@@ -222,7 +225,7 @@ async function writeOut(text: string): Promise<void> {
       sent += await Deno.stdout.write(bytes.subarray(sent));
     }
   } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) throw error;
+    if (error instanceof Deno.errors.BrokenPipe) throw new ReaderGone();
     const { message } = error as Error;
     throw new Error(`The export cannot be written: ${message}`);
   }
