@@ -82,7 +82,7 @@ async function openScene(app: App, draw: Draw): Promise<Scene> {
 type Write = (scene: Scene, id: string) => Promise<void>;
 
 const create: Write = async ({ draw, org, ids }) => {
-  const drawn = withSeries(draw, bodyOf(draw, DRAWN, ids));
+  const drawn = withSeries(bodyOf(draw, DRAWN, ids));
 
   const reply = await org.post("/api/products", drawn.body);
 
@@ -94,7 +94,7 @@ const create: Write = async ({ draw, org, ids }) => {
 const update: Write = async ({ draw, org, other, ids }, id) => {
   const path = `/api/products/${id}`;
   const before = (await org.get(path)).body.data;
-  const drawn = withSeries(draw, bodyOf(draw, DRAWN, ids, before));
+  const drawn = withSeries(bodyOf(draw, DRAWN, ids, before));
   // Another organization has no such product.
   const isOther = draw(fc.nat, { max: 9 }) === 0;
 
@@ -145,7 +145,7 @@ const DERIVED = ["product_form_id", "publishing_dates"];
 const { series_id: _, ...DRAWN } = PRODUCT;
 
 /** The series is one of the collections: usually the first. */
-function withSeries(draw: Draw, { body, refused }: Drawn): Drawn {
+function withSeries({ body, refused }: Drawn): Drawn {
   const { product_collections: collections } = body;
   if (!collections) return { body, refused };
   const series_id = collections[0]?.collection_id ?? null;
