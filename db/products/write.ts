@@ -32,7 +32,6 @@ import {
   readTags,
   selectWritten,
   type ShortProductJson,
-  storeUpdated,
   storeWritten,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
@@ -67,7 +66,7 @@ export async function createProduct(
         `);
         const results = await tx.commit(
           ...writes,
-          storeWritten(tx, [change]),
+          storeWritten(tx, change),
           ...stored,
         );
         const [created] = results[writes.length] as ShortProductJson[];
@@ -100,7 +99,7 @@ export async function updateProduct(
       if (precondition) await checkPrecondition(tx, id, precondition);
       change = await withIds(tx, given);
       const writes = writeProducts(tx, [change]);
-      const stored = writes.length > 0 ? [storeUpdated(tx, change)] : [];
+      const stored = writes.length > 0 ? [storeWritten(tx, change)] : [];
       return await tx.commit(...locks, ...writes, ...stored);
     });
     const [updated] = (results.at(-1) ?? []) as ShortProductJson[];
