@@ -12,7 +12,7 @@ import type { Reply } from "../support/client/envelope.ts";
 import { assertHas } from "../support/client/expect.ts";
 import { assertBuilt, store } from "../support/client/stored.ts";
 import { errorsOf } from "../support/client/writing.ts";
-import { type Field, PRODUCT } from "../support/data/fields.ts";
+import { type Fields, PRODUCT } from "../support/data/fields.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
 import { type Any, bodyOf, type Draw, type Drawn, type Ids } from "./bodies.ts";
 import { SQL } from "./sql_writes.ts";
@@ -50,10 +50,10 @@ Deno.test({
       for (let i = 0; i < steps; i++) {
         const ids = await idsOf(app, org);
         await store(app, org, ...ids);
-        await draw(fc.constantFrom, ...WRITES)(
-          scene,
-          draw(fc.constantFrom, ...ids),
-        );
+        const [write, id] = ids.length === 0
+          ? [create, ""]
+          : [draw(fc.constantFrom, ...WRITES), draw(fc.constantFrom, ...ids)];
+        await write(scene, id);
         await assertStored(app, org);
       }
       await assertBuilt(app, org);
@@ -118,10 +118,6 @@ const update: Write = async ({ draw, org, other, ids }, id) => {
 const remove: Write = async ({ org, other }, id) => {
   const path = `/api/products/${id}`;
   assertEquals((await other.delete(path)).body.data.deleted, false);
-  const { status } = await org.get(path);
-  assertEquals(status, 200);
-  // Of two products, one stays.
-  if ((await org.get("/api/products")).body.meta.total < 3) return;
 
   const { body } = await org.delete(path);
 
@@ -171,18 +167,30 @@ function isRefused(reply: Reply, { refused }: Drawn): boolean {
 
 /** Expects the product to show the scalars of the body as they are stored, and its whole arrays. */
 function assertTaken({ body: { data } }: Reply, body: Any): void {
-  for (const [name, sent] of Object.entries(body)) {
-    if (DERIVED.includes(name)) continue;
-    const field: Field | undefined = PRODUCT[name];
-    if (!field || "fields" in field) continue;
-    if ("takes" in field) {
-      const [, stored] = field.takes.find(([one]) => one === sent) ?? [, sent];
-      assertEquals(data[name], stored, name);
-    } else if (field.put === "link") assertHas(data[name], sent, name);
-    else if (field.put !== "patch") {
-      assertEquals(data[name].length, (sent as Any[]).length, name);
+  for (const [name, stored] of Object.entries(storedOf(PRODUCT, body))) {
+    const field = PRODUCT[name]!;
+    if (DERIVED.includes(name) || "fields" in field) continue;
+    if ("takes" in field) assertEquals(data[name], stored, name);
+    else if (field.put === "link") {
+      const links = body[name].map((entry: Any) => storedOf(field.rows, entry));
+      assertHas(data[name], links, name);
+    } else if (field.put !== "patch") {
+      assertEquals(data[name].length, body[name].length, name);
     }
   }
+}
+
+/** The values of an object as they are stored. */
+function storedOf(fields: Fields, sent: object): Any {
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => {
+      const field = fields[name];
+      const known = field && "takes" in field
+        ? field.takes.find(([one]) => one === value)
+        : undefined;
+      return [name, known ? known[1] : value];
+    }),
+  );
 }
 
 /** Expects every valid document to equal the product built from the tables. */
