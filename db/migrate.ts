@@ -45,25 +45,18 @@ export async function install(database: Queries): Promise<CopiedWebhook[]> {
   return disabled;
 }
 
-/** What `migrate` has done. */
-export interface Migrated {
-  /** Whether the database had no schema. */
-  wasEmpty: boolean;
-  /** The names of the files that it applied. */
-  applied: string[];
-  /** The webhooks that it disabled, because the database is a copy. */
-  disabled: CopiedWebhook[];
-}
-
 /**
  * Applies the pending files of `sql/` in one transaction, and starts a new origin in a
- * copied database. Throws if the database is of a version before 1.0 or of a later
+ * copied database. Returns whether the database was empty, the names of the files, and the
+ * webhooks that it disables. Throws if the database is of a version before 1.0 or of a later
  * release, if the number of a migration is missing, or if an applied one was edited.
  */
 export async function migrate(
   database: Queries,
   folder?: URL,
-): Promise<Migrated> {
+): Promise<
+  { wasEmpty: boolean; applied: string[]; disabled: CopiedWebhook[] }
+> {
   const files = await readSchema(folder);
   return await database.script(async (tx) => {
     await checkEncoding(tx);
@@ -150,7 +143,6 @@ export async function seed(
   });
 }
 
-/** The organization of `sql/demo.sql`. */
 const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
 
 const listFirstOrganization = sql`select from organizations limit 1`;
@@ -237,7 +229,6 @@ function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
   return first < 0 ? [] : files.slice(first);
 }
 
-/** Whether this version of the file is applied. */
 function isApplied(file: SqlFile, applied: AppliedFile[]): boolean {
   return applied.some(({ name, sha256 }) =>
     name === file.name && sha256 === file.sha256

@@ -119,7 +119,7 @@ const WEBHOOK = {
     "Why messages are not sent: `by_hand`, `gone` after a response 410, `failing` for days, or `copied` with the database. Null while they are.",
     perhaps(v.picklist(DISABLED_REASONS)), null),
   disabled_at: about("Since when messages are not sent.", perhaps(Timestamp), null),
-  cursor: about("The place in the feed up to which messages were sent or wait. `GET /products/changes` and `after` take it.",
+  cursor: about("The position in the feed up to which messages were sent or wait. `GET /products/changes` and `after` take it.",
     assigned(v.string()), null),
   behind: about("The number of changes after the cursor. 1000 means 1000 or more.", assigned(Count), null),
   waiting: about("The number of messages that wait for a retry.", assigned(Count), null),

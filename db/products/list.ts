@@ -8,10 +8,10 @@ import {
   type ListQuery,
   NARROWING,
   REFERENCE_FILTERS,
-  type ReferenceFilter,
   type Sort,
   TERM_FILTERS,
 } from "../../schema/list_query.ts";
+import type { ProductReference } from "../../schema/references.ts";
 import {
   isOneOf,
   isOneOfTexts,
@@ -76,7 +76,6 @@ export async function listProducts(
   };
 }
 
-/** A query, with the folded words of `q`. */
 interface Query extends ListQuery {
   found: Found | undefined;
 }
@@ -192,7 +191,6 @@ interface Sorting {
   order: Statement;
 }
 
-/** The tables that a list reads, by their aliases. */
 const TABLES = { s: "product_search", c: "product_changes", p: "products" };
 
 type Alias = keyof typeof TABLES;
@@ -286,7 +284,7 @@ function conditions(query: ListQuery): Statement[] {
   const { product_type, publication_date_from, publication_date_to } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
-      const ids = query[filter.name];
+      const ids = query[filter.field];
       return ids ? refersTo(filter, ids) : [];
     }),
     ...CODE_FILTERS.flatMap((filter) => {
@@ -317,11 +315,11 @@ function conditions(query: ListQuery): Statement[] {
 
 /** The conditions that product `p`, or one of its rows, refers to one of these records. */
 function refersTo(
-  { name, table, isSeries }: ReferenceFilter,
+  { field, array, isSeries }: ProductReference,
   ids: string[],
 ): Statement[] {
-  if (table !== "products") return [linksTo(table, name, ids)];
-  const condition = sql` and p.${raw(name)} ${isOneOf(ids)}`;
+  if (array) return [linksTo(array.table, field, ids)];
+  const condition = sql` and p.${raw(field)} ${isOneOf(ids)}`;
   // A series is one of the product's collections, and that table has the index.
   return isSeries
     ? [condition, linksTo("product_collections", "collection_id", ids)]
@@ -337,12 +335,12 @@ function idsOfCodes(table: string, codes: readonly string[]): Statement {
 
 /** The condition that product `p`, or its format, refers to a record with one of these codes. */
 function hasCode(
-  { reference, table, heldBy }: CodeFilter,
+  { reference: { field, table, heldBy } }: CodeFilter,
   codes: readonly string[],
 ): Statement {
   const ids = idsOfCodes(table, codes);
-  if (!heldBy) return sql` and p.${raw(reference)} = any(${ids})`;
-  const hasReference = sql`x.${raw(reference)} = any(${ids})`;
+  if (!heldBy) return sql` and p.${raw(field)} = any(${ids})`;
+  const hasReference = sql`x.${raw(field)} = any(${ids})`;
   return sql` and p.${raw(heldBy)} = any(array(
     select x.id
     from formats x
@@ -368,14 +366,15 @@ function storedCount(
 ): { filter: string; value: unknown } | undefined {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (!narrowing) return { filter: "organization_id", value: organization };
-  const byCode = CODE_FILTERS.find(({ name, isCounted }) =>
-    name === narrowing && isCounted
+  const byCode = CODE_FILTERS.find(({ name, reference }) =>
+    name === narrowing && reference.isCounted
   );
   if (byCode && others.length === 0) {
     const [code, ...codes] = query[byCode.name] as string[];
     if (codes.length > 0) return;
-    const ids = idsOfCodes(byCode.table, [code!]);
-    return { filter: byCode.reference, value: sql`(${ids})[1]` };
+    const { table, field } = byCode.reference;
+    const ids = idsOfCodes(table, [code!]);
+    return { filter: field, value: sql`(${ids})[1]` };
   }
   const filter = COUNTED_FILTERS.find((column) => column === narrowing);
   const [value, ...values] = filter && query[filter] || [];

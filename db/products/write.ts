@@ -17,7 +17,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import type { Precondition } from "../entity_tag.ts";
+import { check, type Precondition } from "../entity_tag.ts";
 import {
   type KeyedOutcome,
   type KeyedRequest,
@@ -32,7 +32,6 @@ import {
   readTags,
   selectWritten,
   type ShortProductJson,
-  storeUpdated,
   storeWritten,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
@@ -67,7 +66,7 @@ export async function createProduct(
         `);
         const results = await tx.commit(
           ...writes,
-          storeWritten(tx, [change]),
+          storeWritten(tx, change),
           ...stored,
         );
         const [created] = results[writes.length] as ShortProductJson[];
@@ -100,7 +99,7 @@ export async function updateProduct(
       if (precondition) await checkPrecondition(tx, id, precondition);
       change = await withIds(tx, given);
       const writes = writeProducts(tx, [change]);
-      const stored = writes.length > 0 ? [storeUpdated(tx, change)] : [];
+      const stored = writes.length > 0 ? [storeWritten(tx, change)] : [];
       return await tx.commit(...locks, ...writes, ...stored);
     });
     const [updated] = (results.at(-1) ?? []) as ShortProductJson[];
@@ -147,7 +146,7 @@ export async function deleteProduct(
     const isUnknown = explained instanceof ApiError &&
       explained.code === "NOT_FOUND";
     if (!isUnknown) throw explained;
-    precondition?.(undefined);
+    if (precondition) check(precondition);
     return false;
   }
 }
@@ -160,7 +159,7 @@ async function checkPrecondition(
 ): Promise<void> {
   const lock = lockProducts([id], "no key update");
   const tags = await readTags(tx, [id], lock);
-  precondition(tags.get(id.toLowerCase()));
+  check(precondition, tags.get(id.toLowerCase()));
 }
 
 /**

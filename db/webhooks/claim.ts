@@ -17,10 +17,10 @@ import {
 import { follow } from "./feed.ts";
 import { afterAttempts, type Attempt } from "./outcomes.ts";
 import {
+  BACK_OFF_AFTER,
   isoTime,
   locked,
   pausedUntil,
-  REST_AFTER,
   storeWebhook,
   type Webhook,
   webhookNotFound,
@@ -34,7 +34,6 @@ export interface Claim {
   isDisabled: boolean;
   /** The deliveries of the attempts. A message that was dropped meanwhile has none. */
   deliveries: Delivery[];
-  /** The messages to send now. */
   messages: Message[];
   /** Whether the feed goes on, though there was room for more of its messages. */
   hasMore: boolean;
@@ -94,13 +93,13 @@ export async function claimMessages(
       isNext(message) ? { ...message, sent_until: leaseEnd } : message
     ));
     const isDisabled = before.enabled && !webhook.enabled;
-    const endsRest = before.failures >= REST_AFTER &&
-      webhook.failures < REST_AFTER;
+    const hasRecovered = before.failures >= BACK_OFF_AFTER &&
+      webhook.failures < BACK_OFF_AFTER;
     await tx.commit(
       storeWebhook({ ...webhook, cursor: followed.cursor }),
       ...leased.length > 0 ? [lease(id, leased, leaseEnd)] : [],
       ...made.length > 0 ? [addMessages(sql`w.id = ${id}`, made)] : [],
-      ...endsRest ? [sendAll(id)] : [],
+      ...hasRecovered ? [sendAll(id)] : [],
       ...isDisabled ? announceDisabled(webhook) : [],
       ...deliveries.length > 0 ? [prune(id)] : [],
     );
@@ -113,7 +112,6 @@ export async function claimMessages(
   });
 }
 
-/** The number of messages of a webhook that may be sent at once. */
 function maxInFlight(webhook: Webhook, now: number): number {
   if (!webhook.enabled || pausedUntil(webhook) > now) return 0;
   return webhook.failures > 0 ? 1 : MAX_IN_FLIGHT;

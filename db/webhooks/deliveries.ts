@@ -160,7 +160,7 @@ export function addMessages(
 
 /**
  * Tells the organization's other webhooks that ask for it that this one is disabled. The
- * message takes the place of an older one that has not arrived.
+ * message replaces an older one that has not arrived.
  */
 export function announceDisabled(
   { id, description, disabled_reason: reason, disabled_at: at }: Webhook,
@@ -244,7 +244,6 @@ export function lease(
   `;
 }
 
-/** The condition that a column is the id of one of these messages. */
 function isOneOfMessages(messages: readonly { id: string }[]): Statement {
   const ids = messages.map(({ id }) => id);
   return sql`= any(string_to_array(${ids.join()}, ','))`;

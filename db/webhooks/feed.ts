@@ -32,17 +32,17 @@ const MAX_CHANGES = 1_000;
  */
 export async function cursorAt(
   reads: LookUps,
-  place: "start" | "now" | Cursor,
+  position: "start" | "now" | Cursor,
 ): Promise<Cursor> {
-  const after = typeof place === "string" ? undefined : place;
+  const after = typeof position === "string" ? undefined : position;
   const { cursor } = await readChanges(
     reads,
     after,
     ({ from }) =>
       Promise.resolve({
         // Later commits get higher versions, so the newest entry marks the end.
-        version: place === "now" ? from.start : null,
-        id: place === "now" ? LAST_ID : null,
+        version: position === "now" ? from.start : null,
+        id: position === "now" ? LAST_ID : null,
         more: after !== undefined,
       }),
   );
@@ -100,7 +100,6 @@ async function restart(
   });
 }
 
-/** One message for all that is new. */
 async function advance(
   reads: LookUps,
   { id, cursor: from, last_success_at }: Webhook,
@@ -127,7 +126,6 @@ async function advance(
   });
 }
 
-/** An entry of the feed. */
 interface FeedEntry {
   version: string;
   id: string;
@@ -138,7 +136,6 @@ interface FeedEntry {
   data: object | null;
 }
 
-/** At most `limit` messages about products. */
 async function readMessages(
   reads: LookUps,
   { id: webhookId, cursor: from, events }: Webhook,

@@ -1,7 +1,7 @@
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import { isOrigin } from "../origin.ts";
 import { timeline } from "../products/changes.ts";
-import { REST_AFTER } from "./webhook.ts";
+import { BACK_OFF_AFTER } from "./webhook.ts";
 
 /* What webhooks have to send. In these fragments, `w` is a webhook, `d` a delivery, `b` a backlog. */
 
@@ -17,15 +17,15 @@ type Owner = typeof organization | Statement;
 /** Whether a message is not being sent. */
 export const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
 
-/** Whether a message is due. After its pause, a resting webhook sends any message. */
+/** Whether a message is due. A webhook that backs off sends any message after its pause. */
 export const isDue = sql`(
   d.status = 'waiting' and ${isFree}
-  and (d.next_attempt_at <= now() or w.failures >= ${REST_AFTER})
+  and (d.next_attempt_at <= now() or w.failures >= ${BACK_OFF_AFTER})
 )`;
 
 /** The time up to which the messages of webhook `w` are due: the same rule for an index. */
 const dueAt =
-  sql`case when w.failures >= ${REST_AFTER} then 'infinity' else now() end`;
+  sql`case when w.failures >= ${BACK_OFF_AFTER} then 'infinity' else now() end`;
 
 /** Whether a message is about a product, and no attempt has ended. */
 export const isUntried = sql`(d.attempts = 0 and d.product_id is not null)`;
@@ -36,9 +36,7 @@ export interface Backlog {
   waiting: number;
   /** Those about products of which no attempt has ended. Callers see them as entries of the feed. */
   untried: number;
-  /** Those that may be sent. */
   due: number;
-  /** Those that are being sent. */
   sent: number;
   /** The products of the messages that are being sent. */
   sent_products: (string | null)[];
@@ -103,7 +101,6 @@ function entriesAfter(limit: number, owner: Owner): Statement {
 
 /** The webhooks of all organizations that have something to send. */
 export interface Work {
-  /** The number of enabled webhooks. */
   enabled: number;
   ready: { organization_id: string; id: string }[];
 }
