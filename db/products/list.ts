@@ -5,6 +5,7 @@ import {
   COUNTED_FILTERS,
   DEFAULT_SORT,
   EXACT_FILTERS,
+  type Filters,
   type ListQuery,
   NARROWING,
   REFERENCE_FILTERS,
@@ -289,6 +290,18 @@ function selected(
     from ${first.from}
     ${joins}
     where ${first.alias}.organization_id = ${organization} ${since} ${terms} ${filters}
+  `;
+}
+
+const BY_ID = sortKey("p", (p) => sql`${p}.id`);
+
+/** The ids of the products that the filters find after an id, in their order, as rows. */
+export function selectIds(filters: Filters, after: string): Statement {
+  return sql`
+    select f.id
+    from (${selected(filters as ListQuery, { ...BY_ID, order: ascending })}) f
+    where f.sort_key > ${after}::uuid
+    order by f.sort_key
   `;
 }
 

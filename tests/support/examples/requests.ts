@@ -190,5 +190,6 @@ export const REQUESTS: Record<string, ExampleRequest> = {
   },
   ...CHANGES,
   ...ONIX,
+  ...READINESS,
   ...RECORDS,
 };
