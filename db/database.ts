@@ -4,11 +4,15 @@ import {
   type Writer,
 } from "./connections/connection.ts";
 import { maintain, openEmbedded } from "./connections/embedded.ts";
-import type { Caller } from "./connections/queue.ts";
 import { pause } from "./connections/deadline.ts";
 import { isConflict, isConnectionLoss } from "./connections/errors.ts";
 import { Pool } from "./connections/pool.ts";
-import type { Kind, Load } from "./connections/queue.ts";
+import {
+  type Caller,
+  type Kind,
+  type Load,
+  Queue,
+} from "./connections/queue.ts";
 import {
   type Result,
   type Results,
@@ -118,9 +122,8 @@ export async function openDatabase(
     // An embedded database that does not respond is busy, not dead.
     statementTimeoutMs: embedded ? Infinity : settings.statementTimeoutMs,
   });
-  const backlog = new Backlog();
-  const distribution = new Distribution();
-  const shared = { pool, observe, backlog, distribution };
+  const background = new Queue(MAX_TASKS, "background", 1);
+  const shared: Shared = { pool, observe, background };
   const queries = (limits: Limits) => new CallerQueries(shared, limits);
   /** Whether the embedded database is being maintained, which happens once at a time. */
   let isMaintained = false;
@@ -132,7 +135,7 @@ export async function openDatabase(
   }
   const housekeeping = setInterval(() => {
     if (!embedded) pool.closeUnused();
-    else backlog.add(maintainOnce);
+    else runInBackground(background, maintainOnce);
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {
@@ -155,12 +158,29 @@ export async function openDatabase(
 interface Shared {
   pool: Pool;
   observe: Observe | undefined;
-  backlog: Backlog;
-  distribution: Distribution;
+  /** Optional tasks. While too many wait, new ones are dropped. */
+  background: Queue;
+  /** Whether Citus distributes the database, which does not change. */
+  isDistributed?: boolean;
 }
 
 /** The caller of the service's own operations, such as look-ups of credentials. */
 const SERVICE: Caller = { organizationId: "", name: "" };
+
+/** The tasks that run at once in the background. */
+const MAX_TASKS = 2;
+
+async function runInBackground(
+  queue: Queue,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    using _ = await queue.enter(SERVICE, "short", Infinity);
+    await work();
+  } catch {
+    // The task is optional.
+  }
+}
 
 /** Attempts per operation. */
 const MAX_ATTEMPTS = 3;
@@ -204,7 +224,10 @@ class CallerQueries implements Queries {
   }
 
   inBackground(...statements: Statement[]): void {
-    this.#shared.backlog.add(() => this.write(...statements));
+    runInBackground(
+      this.#shared.background,
+      () => this.write(...statements),
+    );
   }
 
   async #transact<T>(
@@ -213,9 +236,18 @@ class CallerQueries implements Queries {
     work: (tx: Transaction) => Promise<T>,
     opening: readonly Statement[],
   ): Promise<T> {
-    const isDistributed = await this.#shared.distribution.find(this);
+    const isDistributed = this.#shared.isDistributed ??= await this
+      .#findDistribution();
     const plan = { writer, isDistributed, opening, work };
     return await this.#run(name, "long", plan) as T;
+  }
+
+  /** The extension alone distributes nothing. `sql/citus.sql` creates this domain. */
+  async #findDistribution(): Promise<boolean> {
+    const [row] = await this.lookUp(sql<{ is_distributed: boolean }>`
+      select to_regtype('product_json') is not null as is_distributed
+    `);
+    return row!.is_distributed;
   }
 
   /**
@@ -235,15 +267,15 @@ class CallerQueries implements Queries {
     const end = caller && observe?.(name);
     for (let attempt = 1;; attempt++) {
       try {
-        const lease = await pool.acquire(
+        const result = await pool.use<unknown>(
           caller ?? SERVICE,
           kind,
           this.#deadline,
+          (lease) =>
+            "work" in operation
+              ? inTransaction(lease, operation, organizationId)
+              : lease.connection.send(operation, organizationId),
         );
-        const running = "work" in operation
-          ? inTransaction(lease, operation, organizationId)
-          : lease.connection.send(operation, organizationId);
-        const result = await lease.settle<unknown>(running);
         end?.();
         return result;
       } catch (error) {
@@ -256,46 +288,5 @@ class CallerQueries implements Queries {
         await pause(Math.random() * 20 * attempt);
       }
     }
-  }
-}
-
-/** Whether Citus distributes the database, which does not change. */
-class Distribution {
-  #isDistributed: boolean | undefined;
-
-  /** Asks the database once. */
-  async find(queries: Queries): Promise<boolean> {
-    if (this.#isDistributed === undefined) {
-      // The extension alone distributes nothing. `sql/citus.sql` creates this domain.
-      const [row] = await queries.lookUp(sql<{ is_distributed: boolean }>`
-        select to_regtype('product_json') is not null as is_distributed
-      `);
-      this.#isDistributed = row!.is_distributed;
-    }
-    return this.#isDistributed;
-  }
-}
-
-/** The tasks that may wait in the background. */
-const MAX_TASKS = 1_000;
-
-/** The tasks that run at once in the background. */
-const MAX_RUNNING_TASKS = 2;
-
-/** A bounded queue of optional background tasks. A full queue drops new tasks. */
-class Backlog {
-  readonly #waiting: (() => Promise<unknown>)[] = [];
-  #running = 0;
-
-  add(work: () => Promise<unknown>): void {
-    if (this.#waiting.length < MAX_TASKS) this.#waiting.push(work);
-    if (this.#running < MAX_RUNNING_TASKS) this.#run();
-  }
-
-  async #run(): Promise<void> {
-    this.#running++;
-    let work;
-    while ((work = this.#waiting.shift())) await work().catch(() => {});
-    this.#running--;
   }
 }

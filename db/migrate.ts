@@ -45,25 +45,18 @@ export async function install(database: Queries): Promise<CopiedWebhook[]> {
   return disabled;
 }
 
-/** What `migrate` has done. */
-export interface Migrated {
-  /** Whether the database had no schema. */
-  wasEmpty: boolean;
-  /** The names of the files that it applied. */
-  applied: string[];
-  /** The webhooks that it disabled, because the database is a copy. */
-  disabled: CopiedWebhook[];
-}
-
 /**
  * Applies the pending files of `sql/` in one transaction, and starts a new origin in a
- * copied database. Throws if the database is of a version before 1.0 or of a later
+ * copied database. Returns whether the database was empty, the names of the files, and the
+ * webhooks that it disables. Throws if the database is of a version before 1.0 or of a later
  * release, if the number of a migration is missing, or if an applied one was edited.
  */
 export async function migrate(
   database: Queries,
   folder?: URL,
-): Promise<Migrated> {
+): Promise<
+  { wasEmpty: boolean; applied: string[]; disabled: CopiedWebhook[] }
+> {
   const files = await readSchema(folder);
   return await database.script(async (tx) => {
     await checkEncoding(tx);

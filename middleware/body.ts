@@ -104,18 +104,14 @@ function mediaTypeOf(
   return { type, isGzip };
 }
 
-/** An XML body that is read as it arrives, with the charset of its media type. */
-export interface XmlBody {
-  charset: string | undefined;
-  chunks: AsyncIterable<Uint8Array>;
-}
-
 /**
- * Opens an XML body. It must arrive at 16 KB a second or faster, not counting the time
+ * Opens an XML body, which is read as it arrives, with the charset of its media type. It must arrive at 16 KB a second or faster, not counting the time
  * that its reader takes, and may be compressed. Throws `UNSUPPORTED_MEDIA_TYPE`, and while
  * it is read the errors of `readChunks` and `gunzip`.
  */
-export function openXml(context: Context): XmlBody {
+export function openXml(
+  context: Context,
+): { charset: string | undefined; chunks: AsyncIterable<Uint8Array> } {
   const { type, isGzip } = mediaTypeOf(context.request.headers, {
     known: XML_MEDIA_TYPE,
     name: "application/xml or text/xml",

@@ -41,18 +41,18 @@ export async function write(
 function read(sent: SentOperation, ignored: Set<string>): Operation | ApiError {
   switch (sent.method) {
     case "create": {
-      const body = readSent(sent, sent.method, ignored);
-      return body instanceof ApiError ? body : { method: sent.method, body };
+      const created = readSent(sent, "create", ignored);
+      return created instanceof ApiError ? created : { created };
     }
     case "update": {
-      const body = readSent(sent, sent.method, ignored);
-      if (body instanceof ApiError) return body;
-      return { method: sent.method, ...targetOf(sent), body };
+      const updated = readSent(sent, "update", ignored);
+      if (updated instanceof ApiError) return updated;
+      return { ...targetOf(sent), updated };
     }
     case "delete":
-      return { method: sent.method, ...targetOf(sent), sentId: sent.id };
+      return { ...targetOf(sent), deletedAs: sent.id };
     case "upsert": {
-      const { method, match } = sent;
+      const { match } = sent;
       const created = readSent(sent, "create", ignored);
       // A body may lack what only a new product needs.
       const updated = created instanceof ApiError
@@ -61,9 +61,17 @@ function read(sent: SentOperation, ignored: Set<string>): Operation | ApiError {
       if (updated instanceof ApiError) return updated;
       const value = matchedValue(match, sent.body, updated);
       if (value instanceof ApiError) return value;
-      return { method, match, value, updated, created };
+      const key = { match, value };
+      return match === "product_code"
+        ? { key, updated, created: unknownCode(value) }
+        : { key, updated, created };
     }
   }
+}
+
+/** The service assigns codes, so no product is created with one. */
+function unknownCode(code: string): ApiError {
+  return new ApiError("NOT_FOUND", `No product with the code "${code}"`);
 }
 
 /** Validates the body of an operation. The field that an upsert matches is not ignored. */

@@ -123,7 +123,7 @@ function searchWords(): string {
     },
   ]);
   return JSON.stringify({
-    otherWords: OTHER_WORDS,
+    otherWords: Object.fromEntries(OTHER_WORDS),
     lists: Object.fromEntries(lists),
   });
 }

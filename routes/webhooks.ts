@@ -7,11 +7,11 @@ import {
   takeMessage,
 } from "../db/webhooks/deliveries.ts";
 import { claimMessages } from "../db/webhooks/claim.ts";
-import { REST_AFTER } from "../db/webhooks/webhook.ts";
+import { BACK_OFF_AFTER } from "../db/webhooks/webhook.ts";
 import {
   createWebhook,
   deleteWebhook,
-  endRest,
+  endBackOff,
   getWebhook,
   listWebhooks,
   readWebhook,
@@ -119,8 +119,8 @@ export async function test(context: Admitted): Promise<HandlerResponse> {
     message,
   );
   const isSuccess = result.error === null;
-  if (isSuccess && webhook.failures >= REST_AFTER) {
-    await endRest(queriesAfter(context), id);
+  if (isSuccess && webhook.failures >= BACK_OFF_AFTER) {
+    await endBackOff(queriesAfter(context), id);
     sender.notice();
   }
   const delivery: Delivery = {
@@ -156,7 +156,7 @@ export async function retry(context: Admitted): Promise<HandlerResponse> {
   );
   if (isDisabled) logDisabled(log, caller.organizationId, webhook);
   sender.notice();
-  // The webhook was set to another place meanwhile.
+  // The webhook was set to another position meanwhile.
   if (!delivery) throw deliveryNotFound(deliveryId);
   return ok(JSON.stringify(delivery));
 }

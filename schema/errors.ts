@@ -87,10 +87,10 @@ export function invalid(
     : errors === 1
     ? "1 error"
     : `${errors} errors`;
-  const rest = errors > MAX_DETAILS
+  const more = errors > MAX_DETAILS
     ? `; the first ${MAX_DETAILS} are listed`
     : "";
-  return new ApiError("VALIDATION_ERROR", `${subject} has ${count}${rest}`, {
+  return new ApiError("VALIDATION_ERROR", `${subject} has ${count}${more}`, {
     details: details.slice(0, MAX_DETAILS),
   });
 }
@@ -112,14 +112,11 @@ export function conflict(code: string, message: string, count = 1): ApiError {
   });
 }
 
-/** A `SERVICE_UNAVAILABLE` that the client may retry after these seconds. */
-export function unavailable(
-  message: string,
-  { cause, seconds = 1 }: ErrorOptions & { seconds?: number } = {},
-): ApiError {
+/** A `SERVICE_UNAVAILABLE` that the client may retry after a second. */
+export function unavailable(message: string, options?: ErrorOptions): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", message, {
-    cause,
-    headers: { "retry-after": String(seconds) },
+    ...options,
+    headers: { "retry-after": "1" },
   });
 }
 

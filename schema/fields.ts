@@ -221,13 +221,13 @@ export interface Rule {
   constraint?: { name: string; message: string };
 }
 
-/** A column, nullable and optional unless `rest` says otherwise. */
+/** A column, nullable and optional unless `options` say otherwise. */
 export function column(
   body: v.GenericSchema,
   response: v.GenericSchema = body,
-  rest: Partial<Column> = {},
+  options: Partial<Column> = {},
 ): Column {
-  return { kind: "column", body, response, ...rest };
+  return { kind: "column", body, response, ...options };
 }
 
 /** The same field, without which no row can be created. An array then has a value. */
@@ -314,19 +314,19 @@ export function codesOf(onixList: OnixList): Column {
 /** The id of a record. */
 export function refers(
   table: string,
-  rest: Omit<Reference, "table"> = {},
+  options: Omit<Reference, "table"> = {},
 ): Column {
   const path = `/${table.replaceAll("_", "-")}`;
-  return { ...column(idOrName(idIn(path))), refers: { table, ...rest } };
+  return { ...column(idOrName(idIn(path))), refers: { table, ...options } };
 }
 
 /** A column of the record that a reference names. */
 export function shown(
   reference: string,
   column: string,
-  rest: Pick<Shown, "isAlwaysThere"> = {},
+  options: Pick<Shown, "isAlwaysThere"> = {},
 ): Shown {
-  return { kind: "shown", reference, column, ...rest };
+  return { kind: "shown", reference, column, ...options };
 }
 
 /** Whether the column `code` of the row has one of these codes. */
@@ -341,38 +341,38 @@ export function derived(
 /** Columns of the row as an object. */
 export function group(
   fields: Fields,
-  rest: Omit<Group, "kind" | "fields"> = {},
+  options: Omit<Group, "kind" | "fields"> = {},
 ): Group {
-  return { kind: "group", fields, ...rest };
+  return { kind: "group", fields, ...options };
 }
 
 /** The rows of a table below the row. */
 export function rows(
   table: string,
   fields: Fields,
-  rest: Omit<Rows, "kind" | "table" | "fields">,
+  options: Omit<Rows, "kind" | "table" | "fields">,
 ): Rows {
-  return { kind: "rows", table, fields, ...rest };
+  return { kind: "rows", table, fields, ...options };
 }
 
 /** Objects in one column. */
 export function values(
   fields: Fields,
-  rest: Omit<Values, "kind" | "fields"> = {},
+  options: Omit<Values, "kind" | "fields"> = {},
 ): Values {
-  return { kind: "values", fields, ...rest };
+  return { kind: "values", fields, ...options };
 }
 
 /** Codes of an ONIX list. */
 export function listOfCodes(
   onixList: OnixList,
-  rest: Pick<List, "max" | "isDistinct"> = {},
+  options: Pick<List, "max" | "isDistinct"> = {},
 ): List {
   return {
     kind: "list",
     item: code(onixList),
     response: v.string(),
-    ...rest,
+    ...options,
   };
 }
 

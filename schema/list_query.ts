@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Column, Field, Fields } from "./fields.ts";
+import type { Field } from "./fields.ts";
 import { code, codesIn, type OnixList } from "./onix_codes.ts";
 import {
   choices,
@@ -11,82 +11,41 @@ import {
   Uuids,
   wholeNumber,
 } from "./parameters.ts";
-import {
-  type ArrayName,
-  LISTED,
-  PRODUCT_TYPES,
-  ROWS,
-  SCALARS,
-} from "./product.ts";
+import { type ArrayName, LISTED, PRODUCT_TYPES, SCALARS } from "./product.ts";
 import {
   LIFECYCLE_CODES,
   listOf,
   pathOfTable,
   type SharedTable,
 } from "./records.ts";
+import { type ProductReference, REFERENCES } from "./references.ts";
 import { didYouMean, speller } from "./spelling.ts";
 import { Day, described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
 
-/** A filter of lists by the ids of records. */
-export interface ReferenceFilter {
-  /** The parameter and the column. */
-  name: `${string}_id`;
-  description: string;
-  /** Where the reference is stored: in `products`, or in rows of a product. */
-  table: string;
-  /** Whether the record is also one of the product's collections. */
-  isSeries: boolean;
-  /** Whether `product_counts` stores a count for each value. */
-  isCounted: boolean;
-}
-
-export const REFERENCE_FILTERS: readonly ReferenceFilter[] = [
-  ...filtersOf("products", SCALARS),
-  ...ROWS.flatMap(([, { table, fields }]) => filtersOf(table, fields)),
-];
+/** The references by which lists are filtered, with the parameters of their names. */
+export const REFERENCE_FILTERS = REFERENCES.filter(({ filter }) => filter);
 
 /** The filters of the specification (4.2). */
 export const COUNTED_FILTERS = REFERENCE_FILTERS
-  .filter(({ isCounted }) => isCounted).map(({ name }) => name);
-
-function filtersOf(table: string, fields: Fields): ReferenceFilter[] {
-  return Object.entries(fields).flatMap(([name, field]) => {
-    const refers = field.kind === "column" ? field.refers : undefined;
-    if (!refers?.filter) return [];
-    const { filter: description, isCounted = false, isSeries = false } = refers;
-    const column = name as `${string}_id`;
-    return { name: column, description, table, isCounted, isSeries };
-  });
-}
+  .filter(({ isCounted }) => isCounted).map(({ field }) => field);
 
 /** A filter of lists by the codes of shared records. */
 export interface CodeFilter {
   /** The parameter, which is also the field in responses. */
   name: `${string}_code`;
-  /** The column with the id, and the table of the codes. */
-  reference: `${string}_id`;
-  table: SharedTable;
-  isCounted: boolean;
-  /** The reference whose record has the column instead of the product. */
-  heldBy?: string | undefined;
+  reference: ProductReference;
   schema: v.GenericSchema<unknown, string[]>;
 }
 
 export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
   SCALARS,
-).flatMap(([name, field]): CodeFilter[] => {
-  if (field.kind !== "shown" || field.column !== "code") return [];
-  const { refers } = (SCALARS as Fields)[field.reference] as Column;
-  const { isCounted = false, heldBy } = refers!;
-  const table = refers!.table as SharedTable;
-  return [{
-    name: name as CodeFilter["name"],
-    reference: field.reference as CodeFilter["reference"],
-    table,
-    isCounted,
-    heldBy,
-    schema: codesOf(table),
-  }];
+).flatMap(([name, shown]): CodeFilter[] => {
+  if (shown.kind !== "shown" || shown.column !== "code") return [];
+  const reference = REFERENCES.find(({ field, array }) =>
+    !array && field === shown.reference
+  )!;
+  const schema = codesOf(reference.table as SharedTable);
+  return [{ name: name as CodeFilter["name"], reference, schema }];
 });
 
 /** Codes of a shared table. */
@@ -201,7 +160,7 @@ const PARAMETERS = {
     v.optional(Term, ""),
   ),
   q: described(
-    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first. While more than 100,000 products of the organization are yet to be indexed after an upgrade, the response is 503: its message has their number, and `Retry-After` says when to ask again.",
+    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first.",
     v.optional(Term, ""),
   ),
   include: Include,
@@ -233,16 +192,16 @@ const PARAMETERS = {
 export const ProductParameters = v.object({
   ...PARAMETERS,
   ...Object.fromEntries(
-    REFERENCE_FILTERS.map(({ name, description }) => [
-      name,
-      described(description, v.optional(Uuids)),
+    REFERENCE_FILTERS.map(({ field, filter }) => [
+      field,
+      described(filter!, v.optional(Uuids)),
     ]),
   ) as Record<`${string}_id`, v.GenericSchema<unknown, string[] | undefined>>,
   ...Object.fromEntries(
-    CODE_FILTERS.map(({ name, reference, schema }) => [
+    CODE_FILTERS.map(({ name, reference: { field }, schema }) => [
       name,
       described(
-        `As \`${reference}\`, by the codes of the records.`,
+        `As \`${field}\`, by the codes of the records.`,
         v.optional(schema),
       ),
     ]),

@@ -159,45 +159,48 @@ export const Term = v.pipe(
   v.metadata({ maxLength: 200 }),
 );
 
-/** Comma-separated UUIDs. Duplicates are removed. */
-export const Uuids = v.pipe(
-  v.string(),
-  v.metadata({
-    type: "array",
+/** Comma-separated UUIDs. */
+export const Uuids = listed(
+  Uuid,
+  {
     items: { type: "string", format: "uuid" },
     maxItems: MAX_IDS,
-  }),
-  v.transform((list) => list.split(/, */)),
-  v.maxLength(MAX_IDS, `too_many: At most ${MAX_IDS} UUIDs`),
-  v.array(Uuid),
-  v.transform((ids) => [...new Set(ids)]),
+  },
+  "UUIDs",
+  (list) => list.split(/, */),
 );
 
-/** Comma-separated codes, such as `example`, with optional spaces around them. Duplicates are removed. */
+/** Comma-separated codes, such as `example`, with optional spaces around them. */
 export function codesLike(example: string) {
-  return v.pipe(
-    v.string(),
-    v.metadata({
-      type: "array",
-      items: { type: "string", maxLength: 200 },
-      maxItems: MAX_CODES,
-      examples: [[example]],
-    }),
-    v.transform(splitList),
-    v.maxLength(MAX_CODES, `too_many: At most ${MAX_CODES} codes`),
-    v.array(heading(200)),
-    v.transform((codes) => [...new Set(codes)]),
-  );
+  return listed(heading(200), {
+    items: { type: "string", maxLength: 200 },
+    maxItems: MAX_CODES,
+    examples: [[example]],
+  }, "codes");
 }
 
-/** Comma-separated values, each one of `values`. Duplicates are removed. */
+/** Comma-separated values, each one of `values`. */
 export function choices<const T extends readonly string[]>(values: T) {
+  return listed(oneOf(...values), {
+    items: { type: "string", enum: [...values] },
+  });
+}
+
+/** A list with commas. Duplicates are removed. */
+function listed<const S extends v.GenericSchema<string, string>>(
+  item: S,
+  metadata: { items: object; maxItems?: number; examples?: string[][] },
+  plural?: string,
+  split = splitList,
+) {
+  const { maxItems = Infinity } = metadata;
   return v.pipe(
     v.string(),
-    v.metadata({ type: "array", items: { type: "string", enum: [...values] } }),
-    v.transform(splitList),
-    v.array(oneOf(...values)),
-    v.transform((given) => [...new Set(given)]),
+    v.metadata({ type: "array", ...metadata }),
+    v.transform(split),
+    v.maxLength(maxItems, `too_many: At most ${maxItems} ${plural}`),
+    v.array(item),
+    v.transform((values) => [...new Set(values)]),
   );
 }
 

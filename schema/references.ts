@@ -1,10 +1,11 @@
+import type { Entry, ProductBody } from "./bodies.ts";
 import type { Fields, Reference } from "./fields.ts";
 import { ROWS, SCALARS } from "./product.ts";
 
 /** A reference of a product, and where it stands. */
 export interface ProductReference extends Reference {
   /** The field of the product, or of the entries of an array. */
-  field: string;
+  field: `${string}_id`;
   /** The array, and the table that stores it. Absent for a field of the product. */
   array?: { name: string; table: string };
   /** The foreign key that refuses an unknown id. */
@@ -26,9 +27,33 @@ export function referencesIn(
   table: string,
   fields: Fields,
 ): ProductReference[] {
-  return Object.entries(fields).flatMap(([field, column]) => {
+  return Object.entries(fields).flatMap(([name, column]) => {
     if (column.kind !== "column" || !column.refers) return [];
-    const constraint = `${table}_${field.replace(/_id$/, "")}`;
+    const constraint = `${table}_${name.replace(/_id$/, "")}`;
+    const field = name as ProductReference["field"];
     return [{ constraint, ...column.refers, field }];
+  });
+}
+
+/** The value of a reference in a body. */
+export interface GivenReference {
+  reference: ProductReference;
+  /** The index of the entry that has it, and a JSON Pointer to that. The body itself has the pointer "". */
+  index: number;
+  entry: string;
+  value: unknown;
+}
+
+/** The references in a body, in the order of their fields. */
+export function referencesOf(body: ProductBody): GivenReference[] {
+  return REFERENCES.flatMap((reference) => {
+    const { array, field } = reference;
+    const entries = array ? body[array.name] as Entry[] ?? [] : [body];
+    return entries.map((given, index) => ({
+      reference,
+      index,
+      entry: array ? `/${array.name}/${index}` : "",
+      value: given[field],
+    }));
   });
 }

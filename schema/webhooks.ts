@@ -1,9 +1,18 @@
 import * as v from "valibot";
+import { type Entry, objectOf } from "./bodies.ts";
 import { After, type Cursor } from "./changes_query.ts";
+import {
+  about,
+  assigned,
+  type Column,
+  column,
+  type Fields,
+  required,
+} from "./fields.ts";
 import { array, chosen, closedObject, SAME } from "./objects.ts";
 import { PageParameters } from "./record_query.ts";
 import { choices } from "./parameters.ts";
-import { described, oneOf, optional, text, Timestamp, Uuid } from "./values.ts";
+import { described, oneOf, text, Timestamp, Uuid } from "./values.ts";
 
 /*
  * Webhooks: their bodies, their responses, and the messages that receivers get, which
@@ -45,6 +54,8 @@ const ATTEMPT_ERRORS = [
 /** Why an attempt failed. */
 export type AttemptError = typeof ATTEMPT_ERRORS[number];
 
+const DESCRIPTION = "What the webhook is for.";
+
 const MAX_URL = 2_000;
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -84,127 +95,82 @@ const Position = chosen<Cursor | "start" | "now">(
   (place) => v.is(Ends, place) ? Ends : After,
 );
 
-const URL_TEXT =
-  "Where messages are sent: an `https` URL whose host has a public address.";
-const DESCRIPTION = "What the webhook is for.";
-const EVENTS_TEXT =
-  "The types of messages. `feed.advanced` takes the place of `product.changed` and `product.deleted`: one message for many changes.";
-const ENABLED = "Whether messages are sent.";
-
-const written = {
-  url: described(URL_TEXT, TargetUrl),
-  description: described(DESCRIPTION, optional(text(500))),
-  events: described(EVENTS_TEXT, Events),
-  enabled: described(
-    ENABLED,
-    v.boolean("invalid_type: Expected true or false"),
-  ),
-  after: described(
-    "Where in the feed the webhook begins, or begins again: a cursor of `/products/changes`, `start` for every product, or `now`.",
-    Position,
-  ),
-};
-
-/** What the service alone writes. */
-const ofService = {
-  disabled_reason: described(
-    "Why messages are not sent: `by_hand`, `gone` after a response 410, `failing` for days, or `copied` with the database. Null while they are.",
-    v.nullable(v.picklist(DISABLED_REASONS)),
-  ),
-  disabled_at: described(
-    "Since when messages are not sent.",
+const Secret = v.object({
+  created_at: described("When the secret was made.", Timestamp),
+  expires_at: described(
+    "From when on it signs no more. Null for the current one.",
     v.nullable(Timestamp),
   ),
-  cursor: described(
-    "The place in the feed up to which messages were sent or wait. `GET /products/changes` and `after` take it.",
-    v.string(),
-  ),
-  behind: described(
-    "The number of changes after the cursor. 1000 means 1000 or more.",
-    Count,
-  ),
-  waiting: described("The number of messages that wait for a retry.", Count),
-  failing_since: described(
-    "The time of the first failure since the last success. Null after a success.",
-    v.nullable(Timestamp),
-  ),
-  resumes_at: described(
-    "The time of the next attempt, while the webhook rests after five failures, or the receiver has asked for a pause.",
-    v.nullable(Timestamp),
-  ),
-  last_success_at: described(
-    "The time of the last success.",
-    v.nullable(Timestamp),
-  ),
-  secrets: described(
-    "The secrets that sign messages, newest first, without their values.",
-    v.array(v.object({
-      created_at: described("When the secret was made.", Timestamp),
-      expires_at: described(
-        "From when on it signs no more. Null for the current one.",
-        v.nullable(Timestamp),
-      ),
-    })),
-  ),
-  created_at: described(
-    "The time at which the webhook was created.",
-    Timestamp,
-  ),
-  updated_at: described("The time of its last change.", Timestamp),
-};
-
-export const Webhook = v.object({
-  id: described("The id of the webhook.", Uuid),
-  url: described(URL_TEXT, v.string()),
-  description: described(DESCRIPTION, v.nullable(v.string())),
-  events: described(EVENTS_TEXT, v.array(v.picklist(EVENTS))),
-  enabled: described(ENABLED, v.boolean()),
-  ...ofService,
 });
+
+/** What a webhook has. Its secret is shown apart, and `after` is only written. */
+// deno-fmt-ignore
+const WEBHOOK = {
+  id: about("The id of the webhook.", assigned(Uuid), null),
+  url: about("Where messages are sent: an `https` URL whose host has a public address.",
+    required(column(TargetUrl, v.string())), null),
+  description: about(DESCRIPTION, column(text(500), v.string()), null),
+  events: about(
+    "The types of messages. `feed.advanced` takes the place of `product.changed` and `product.deleted`: one message for many changes.",
+    column(Events, v.array(v.picklist(EVENTS)), { fallback: ["product.changed", "product.deleted"] }), null),
+  enabled: about("Whether messages are sent.",
+    column(v.boolean("invalid_type: Expected true or false"), v.boolean(), { fallback: true }), null),
+  disabled_reason: about(
+    "Why messages are not sent: `by_hand`, `gone` after a response 410, `failing` for days, or `copied` with the database. Null while they are.",
+    perhaps(v.picklist(DISABLED_REASONS)), null),
+  disabled_at: about("Since when messages are not sent.", perhaps(Timestamp), null),
+  cursor: about("The position in the feed up to which messages were sent or wait. `GET /products/changes` and `after` take it.",
+    assigned(v.string()), null),
+  behind: about("The number of changes after the cursor. 1000 means 1000 or more.", assigned(Count), null),
+  waiting: about("The number of messages that wait for a retry.", assigned(Count), null),
+  failing_since: about("The time of the first failure since the last success. Null after a success.", perhaps(Timestamp), null),
+  resumes_at: about("The time of the next attempt, while the webhook pauses after five failures, or the receiver has asked for a pause.",
+    perhaps(Timestamp), null),
+  last_success_at: about("The time of the last success.", perhaps(Timestamp), null),
+  secrets: about("The secrets that sign messages, newest first, without their values.", assigned(v.array(Secret)), null),
+  created_at: about("The time at which the webhook was created.", assigned(Timestamp), null),
+  updated_at: about("The time of its last change.", assigned(Timestamp), null),
+} satisfies Fields;
+
+/** What the service assigns, and may be null. */
+function perhaps(response: v.GenericSchema): Column {
+  return { kind: "column", response };
+}
+
+export const Webhook = objectOf(WEBHOOK, "shown");
 
 /** A webhook with its new secret. */
-export const IssuedWebhook = v.object({
-  ...Webhook.entries,
-  secret: described(
+export const IssuedWebhook = objectOf({
+  ...WEBHOOK,
+  secret: about(
     "The key that signs messages: `whsec_` and 32 bytes in base64. Shown only once: store it now.",
-    v.string(),
+    assigned(v.string()),
+    null,
   ),
-});
+}, "shown");
 
-const READ_ONLY = Object.fromEntries(
-  Object.entries({ id: Webhook.entries.id, ...ofService })
-    .map(([name, schema]) => [name, v.getDescription(schema)]),
-);
+const AFTER =
+  "Where in the feed the webhook begins, or begins again: a cursor of `/products/changes`, `start` for every product, or `now`.";
 
-/** The body of `POST /webhooks`. */
-export const CreateWebhook = closedObject({
-  ...written,
-  events: described(
-    EVENTS_TEXT,
-    v.optional(Events, ["product.changed", "product.deleted"]),
-  ),
-  enabled: described(ENABLED, v.optional(written.enabled, true)),
-  after: described(
-    v.getDescription(written.after)!,
-    v.optional(Position, "now"),
-  ),
-}, READ_ONLY);
+/** A valid body of `POST /webhooks`. */
+export interface NewWebhook extends Entry {
+  url: string;
+  description?: string | null;
+  events: Event[];
+  enabled: boolean;
+  after: Cursor | "start" | "now";
+}
 
-export type NewWebhook = v.InferOutput<typeof CreateWebhook>;
+export const CreateWebhook = objectOf(WEBHOOK, "new", {
+  after: described(AFTER, v.optional(Position, "now")),
+}) as v.GenericSchema<unknown, NewWebhook>;
 
-/** The body of `PUT /webhooks/{id}`. An absent field keeps its value. */
-export const UpdateWebhook = closedObject({
-  url: described(URL_TEXT, v.optional(TargetUrl)),
-  description: written.description,
-  events: described(EVENTS_TEXT, v.optional(Events)),
-  enabled: described(ENABLED, v.optional(written.enabled)),
-  after: described(
-    v.getDescription(written.after)!,
-    v.optional(Position),
-  ),
-}, READ_ONLY);
+/** A valid body of `PUT /webhooks/{id}`. An absent field keeps its value. */
+export type WebhookChange = Partial<NewWebhook>;
 
-export type WebhookChange = v.InferOutput<typeof UpdateWebhook>;
+export const UpdateWebhook = objectOf(WEBHOOK, "changed", {
+  after: described(AFTER, v.optional(Position)),
+}) as v.GenericSchema<unknown, WebhookChange>;
 
 /** The body of `POST /webhooks/{id}/secret`. */
 export const RotateSecret = closedObject({

@@ -106,17 +106,24 @@ export function mandatory(given?: string): string {
 
 /** A mandatory UUID. */
 export function uuid(given?: string): string {
-  const read = v.safeParse(Uuid, mandatory(given));
-  if (read.success) return read.output;
-  throw new Error("must be a UUID");
+  return valid(Uuid, mandatory(given), "a UUID");
 }
 
 /** An optional cursor of the feed of changes. */
 export function cursor(given?: string): Cursor | undefined {
-  if (given === undefined) return undefined;
-  const read = v.safeParse(After, given);
+  return given === undefined
+    ? undefined
+    : valid(After, given, "a cursor that an export has printed");
+}
+
+function valid<T>(
+  schema: v.GenericSchema<string, T>,
+  given: string,
+  expected: string,
+): T {
+  const read = v.safeParse(schema, given);
   if (read.success) return read.output;
-  throw new Error("must be a cursor that an export has printed");
+  throw new Error(`must be ${expected}`);
 }
 
 /** Creates the parser of an enumeration. The value is required unless it has a default. */
@@ -131,10 +138,7 @@ export function choice<T extends string>(allowed: readonly T[], fallback?: T) {
 
 /** An optional day (midnight UTC) or time with an offset (ISO 8601). */
 export function timestamp(given?: string): string | undefined {
-  if (given === undefined) return undefined;
-  const read = v.safeParse(DateTime, given);
-  if (read.success) return read.output;
-  throw new Error(
-    "must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z",
-  );
+  const expected =
+    "a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z";
+  return given === undefined ? undefined : valid(DateTime, given, expected);
 }

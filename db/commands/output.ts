@@ -31,12 +31,6 @@ const REDRAW_MS = 100;
 /** Clears the line of a terminal. */
 const CLEAR = "\r\x1b[K";
 
-/** The progress of a command: the share of the total (0 to 1), or the bytes if that is unknown. */
-interface BarProgress {
-  share?: number;
-  bytes?: number;
-}
-
 /** A progress bar on standard error, invisible unless that is a terminal. */
 export function openProgressBar(label: string, unit = "lines") {
   const isTerminal = Deno.stderr.isTerminal();
@@ -49,13 +43,18 @@ export function openProgressBar(label: string, unit = "lines") {
   }
 
   return {
-    /** Shows the number of processed units, with their share of the total or their bytes. */
-    show(units: number, { share, bytes }: BarProgress): void {
+    /** Shows the number of processed units, with their share of the total (0 to 1), or their bytes if that is unknown. */
+    show(
+      units: number,
+      { share, bytes }: { share?: number; bytes?: number },
+    ): void {
       const now = performance.now();
       const seconds = Math.max(0.001, (now - start) / 1000);
       const rate = Math.round(units / seconds).toLocaleString("en");
       const done = units.toLocaleString("en");
-      const size = bytes === undefined ? "" : `${megabytes(bytes)}, `;
+      const size = bytes === undefined
+        ? ""
+        : `${(bytes / 1e6).toFixed(1)} MB, `;
       line = `${label} ${bar(share)}${size}${done} ${unit}, ${rate} a second`;
       if (now < drawnAt + REDRAW_MS) return;
       drawnAt = now;
@@ -79,15 +78,6 @@ function bar(share?: number): string {
   const filled = "█".repeat(Math.round(share * BAR_WIDTH))
     .padEnd(BAR_WIDTH, "░");
   return `${filled} ${String(Math.floor(share * 100)).padStart(3)} %  `;
-}
-
-function megabytes(bytes: number): string {
-  return `${
-    (bytes / 1e6).toLocaleString("en", {
-      minimumFractionDigits: 1,
-      maximumFractionDigits: 1,
-    })
-  } MB`;
 }
 
 /** The reader of the output has closed it. */

@@ -1,21 +1,12 @@
 import { Buffer } from "node:buffer";
 import { gunzip } from "../../schema/gunzip.ts";
 
-/** Ends a command that Ctrl-C or SIGTERM interrupts. What it has written stays. */
-class Interrupted extends Error {
-  override readonly name = "Interrupted";
-
-  constructor() {
-    super("The import was interrupted");
-  }
-}
-
 /** The file of an import. Its disposal closes it. */
 export interface ImportFile extends Disposable {
   isXml: boolean;
   /** Whether it begins as JSON, or is empty. */
   isJson: boolean;
-  /** The content, unpacked if it is gzip. Throws `Interrupted` and `GzipError`. */
+  /** The content, unpacked if it is gzip. Throws `GzipError`, and after a signal. */
   bytes: AsyncIterable<Uint8Array>;
   /** The bytes of the file that were read, and their share of it, if its size is known. */
   progress(): { bytes: number; share?: number };
@@ -46,7 +37,9 @@ export async function openSource(path: string): Promise<ImportFile> {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     while (true) {
       const { done, value } = await reader.read();
-      if (interruptedAt !== undefined) throw new Interrupted();
+      if (interruptedAt !== undefined) {
+        throw new Error("The import was interrupted");
+      }
       if (done) return;
       read += value.length;
       yield value;

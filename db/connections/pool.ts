@@ -60,11 +60,17 @@ export class Pool {
   }
 
   /**
-   * Waits for the exclusive use of a connection until `deadline`, in milliseconds of
-   * `performance.now()`. Prefers a slot that is connected. Throws `SERVICE_UNAVAILABLE` at
-   * the deadline.
+   * Gives an operation the exclusive use of a connection, and settles as the operation does.
+   * Prefers a slot that is connected. At `deadline`, in milliseconds of `performance.now()`,
+   * it throws `SERVICE_UNAVAILABLE`, even if the operation has not settled: the connection is
+   * free again when it settles, or when the connection is dead.
    */
-  async acquire(caller: Caller, kind: Kind, deadline: number): Promise<Lease> {
+  async use<T>(
+    caller: Caller,
+    kind: Kind,
+    deadline: number,
+    operate: (lease: Lease) => Promise<T>,
+  ): Promise<T> {
     const permit = await this.#queue.enter(caller, kind, deadline);
     const slot = this.#free.splice(this.#free.findLastIndex(isOpen), 1)[0]!;
     slot.wasUsed = true;
@@ -78,12 +84,40 @@ export class Pool {
       slot.openedAt = performance.now();
       slot.connection = this.#open();
     }
-    return new Lease(
-      slot.connection!,
-      deadline,
-      this.#statementTimeoutMs,
-      () => this.#release(slot, permit),
-    );
+    const connection = slot.connection!;
+    const timeout = performance.now() + this.#statementTimeoutMs;
+    let hasEnded = false;
+    const end = (error?: unknown): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      if (requiresNewConnection(error)) connection.break();
+      this.#release(slot, permit);
+    };
+    const ended = operate({
+      connection,
+      check() {
+        if (hasEnded || performance.now() >= deadline) {
+          throw unavailable("The operation is over");
+        }
+      },
+    }).then((result) => {
+      end();
+      return result;
+    }, async (error) => {
+      // Ends the transaction. After a read too: postgres.js 3.4.9 would append the next
+      // statement's rows to the rows that it received before the error.
+      await connection.rollback();
+      end(error);
+      throw error;
+    });
+    return await withDeadline(deadline, ended, () => {
+      // A connection that is silent after the statement timeout is dead.
+      withDeadline(Math.max(deadline, timeout) + GRACE_MS, ended, () => {
+        connection.break();
+        return unavailable("The database connection does not respond");
+      }).catch(end);
+      return unavailable(LATE);
+    });
   }
 
   #release(slot: Slot, permit: Permit): void {
@@ -111,67 +145,10 @@ export class Pool {
 }
 
 /** The exclusive use of a connection by one operation. */
-export class Lease {
+export interface Lease {
   readonly connection: Connection;
-  readonly #deadline: number;
-  readonly #statementTimeoutMs: number;
-  readonly #release: () => void;
-  #hasEnded = false;
-
-  constructor(
-    connection: Connection,
-    deadline: number,
-    statementTimeoutMs: number,
-    release: () => void,
-  ) {
-    this.connection = connection;
-    this.#deadline = deadline;
-    this.#statementTimeoutMs = statementTimeoutMs;
-    this.#release = release;
-  }
-
-  /** Throws `SERVICE_UNAVAILABLE` after the end of the lease or the deadline. */
-  check(): void {
-    if (this.#hasEnded || performance.now() >= this.#deadline) {
-      throw unavailable("The operation is over");
-    }
-  }
-
-  /**
-   * Settles as the operation does, and ends the lease. At the deadline, it throws
-   * `SERVICE_UNAVAILABLE`, even if the operation has not settled: the lease then ends
-   * when it settles, or when the connection is dead.
-   */
-  settle<T>(running: Promise<T>): Promise<T> {
-    const started = performance.now();
-    const ended = running.then((result) => {
-      this.#end();
-      return result;
-    }, async (error) => {
-      // Ends the transaction. After a read too: postgres.js 3.4.9 would append the next
-      // statement's rows to the rows that it received before the error.
-      await this.connection.rollback();
-      this.#end(error);
-      throw error;
-    });
-    return withDeadline(this.#deadline, ended, () => {
-      // A connection that is silent after the statement timeout is dead.
-      const timeout = started + this.#statementTimeoutMs;
-      withDeadline(Math.max(this.#deadline, timeout) + GRACE_MS, ended, () => {
-        this.connection.break();
-        return unavailable("The database connection does not respond");
-      }).catch((error) => this.#end(error));
-      return unavailable(LATE);
-    });
-  }
-
-  /** Ends the lease, once. The error of its operation may require a new connection. */
-  #end(error?: unknown): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    if (requiresNewConnection(error)) this.connection.break();
-    this.#release();
-  }
+  /** Throws `SERVICE_UNAVAILABLE` after the end of the operation or its deadline. */
+  check(): void;
 }
 
 function isOpen({ connection }: Slot): boolean {

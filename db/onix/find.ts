@@ -167,13 +167,21 @@ function isbn10Of(isbn13: string): string | undefined {
   return digits + isbn10CheckDigit(digits);
 }
 
+/** What is known of a message while it arrives. */
+export interface Numbers {
+  /** The ISBN of the latest record with this reference, if there is one. */
+  isbnOf(reference: string): string | undefined;
+}
+
 /** The products that records may be of, by what records find them. */
 export class Matches<F extends Found> {
+  readonly #numbers: Numbers;
   readonly #byReference = new Map<string, F>();
   readonly #byId = new Map<string, F>();
   readonly #byIsbn: Map<string | null, F[]>;
 
-  constructor(found: readonly F[], items: readonly Item[]) {
+  constructor(found: readonly F[], numbers: Numbers) {
+    this.#numbers = numbers;
     for (const product of found) {
       this.#byId.set(product.id, product);
       for (const reference of referencesOf(product)) {
@@ -181,12 +189,12 @@ export class Matches<F extends Found> {
       }
     }
     // The ISBN that the product's own record takes from it may be that of another.
-    const gone = new Set(items.map(({ incoming }) => {
-      const product = this.#bound(incoming);
-      const number = isbnNumber(incoming);
-      return number && product && number !== isbnNumber(product) && product;
-    }));
-    const others = found.filter((product) => !gone.has(product));
+    const others = found.filter((product) =>
+      referencesOf(product).every((reference) => {
+        const isbn = numbers.isbnOf(reference);
+        return isbn === undefined || isbn === isbnNumber(product);
+      })
+    );
     this.#byIsbn = Map.groupBy(others, isbnNumber);
   }
 
@@ -204,6 +212,16 @@ export class Matches<F extends Found> {
     if (bound || notification === "05" || number === null) return bound;
     const [product, another] = this.#byIsbn.get(number) ?? [];
     return another ? "ambiguous" : product;
+  }
+
+  /** Whether a later record of the message may take the ISBN by which this one finds its product. */
+  mayLose(item: Item): boolean {
+    const found = this.of(item);
+    return typeof found === "object" && found.reference !== null &&
+      referencesOf(found).every((reference) =>
+        reference !== item.incoming.reference &&
+        this.#numbers.isbnOf(reference) === undefined
+      );
   }
 }
 

@@ -25,9 +25,11 @@ import { bodyOf } from "./body.ts";
 import { bookOf, receivedIn } from "./books.ts";
 import {
   findProducts,
+  type Found,
   isbnNumber,
   lockFound,
   Matches,
+  type Numbers,
   referencesOf,
 } from "./find.ts";
 import { type Item, outcomeOf, storedForm } from "./items.ts";
@@ -65,26 +67,38 @@ export interface GroupOptions extends PlanOptions {
   dryRun: boolean;
   /** Awaited between the records, so that other requests run. */
   pace: () => Promise<void>;
+  numbers: Numbers;
+  /** Whether records may wait for the rest of the message, which says whose ISBN they have. */
+  mayWait: boolean;
 }
 
 /**
- * Writes the records of a group, and returns their outcomes. A record at fault is
- * rejected by itself. Throws the errors that no record caused.
+ * Writes the records of a group, and returns their outcomes: those that wait have none. A
+ * record at fault is rejected by itself. Throws the errors that no record caused.
  */
 export async function importGroup(
   queries: () => Queries,
   items: readonly Item[],
   options: GroupOptions,
 ): Promise<Outcomes> {
-  const { dryRun } = options;
-  const unchanged = await findUnchanged(queries(), items, options);
-  const changing = items.filter((item) => !unchanged.has(item));
+  const { dryRun, numbers, mayWait } = options;
+  const found = await queries().scan(findProducts(items));
+  const matches = new Matches(found, numbers);
+  const waiting = new Set(
+    items.filter((item) => mayWait && matches.mayLose(item))
+      .map(({ incoming: { reference } }) => reference),
+  );
+  const decided = items.filter(({ incoming: { reference } }) =>
+    !waiting.has(reference)
+  );
+  const unchanged = await findUnchanged(queries(), decided, matches, options);
+  const changing = decided.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
   try {
     const written = await queries().transaction(async (tx) => {
       const outcomes: Outcomes = new Map();
       for (let rest: readonly Item[] = changing; rest.length > 0;) {
-        const matches = new Matches(await lockFound(tx, rest), rest);
+        const matches = new Matches(await lockFound(tx, rest), numbers);
         const plan = planOf(rest, matches, outcomes, options);
         const { writes, quiet } = await writesOf(tx, plan, outcomes, options);
         const { done, faults } = await writeTogether(
@@ -141,9 +155,9 @@ class DryRun extends Error {
 async function findUnchanged(
   database: Queries,
   items: readonly Item[],
+  matches: Matches<Found>,
   options: GroupOptions,
 ): Promise<Outcomes> {
-  const matches = new Matches(await database.scan(findProducts(items)), items);
   const idOf = (item: Item) => {
     const found = matches.of(item);
     return typeof found === "object" ? found.id : null;

@@ -13,7 +13,7 @@ import {
 } from "../../schema/onix/report/report.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
-import { isbnNumber } from "./find.ts";
+import { isbnNumber, type Numbers } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 import { fault, type PlanOptions, referenceOfAnother } from "./plan.ts";
@@ -70,6 +70,8 @@ export async function importMessage(
   const tally = new ReportTally(options.dryRun);
   const books = new Books();
   let group = new RecordGroup(books);
+  // The records that wait for the rest of the message.
+  let waiting = new RecordGroup(books);
   let head: Head | undefined;
   let records = 0;
   let writing = Promise.resolve();
@@ -84,8 +86,22 @@ export async function importMessage(
   }
 
   async function write(group: RecordGroup): Promise<void> {
+    await writeNow(group, waiting);
+    if (waiting.isFull) await writeWaiting();
+  }
+
+  async function writeWaiting(): Promise<void> {
+    const group = waiting;
+    waiting = new RecordGroup(books);
+    await writeNow(group);
+  }
+
+  async function writeNow(
+    group: RecordGroup,
+    waiting?: RecordGroup,
+  ): Promise<void> {
     using _permit = await admit?.();
-    await group.write(queries, options);
+    await group.write(queries, options, waiting);
     // What is written is counted, whatever happens next.
     for (const { outcome, ...beside } of group.results()) {
       tally.add(outcome, beside);
@@ -102,18 +118,20 @@ export async function importMessage(
       }
       group.add(part, head!);
       await pace();
-      if (group.isFull) await flush();
+      if (group.isFull || group.isOld) await flush();
     }
   }
 
   try {
-    await read().catch(async (error) => {
-      // The records before the fault were read.
-      if (error instanceof XmlError) await flush();
+    // The records before a fault are written.
+    const fault = await read().catch((error) => {
+      if (error instanceof XmlError) return error;
       throw error;
     });
     await flush();
     await writing;
+    await writeWaiting();
+    if (fault) throw fault;
   } catch (error) {
     await writing.catch(() => {});
     throw new ImportEnded(tally.report(), error);
@@ -127,16 +145,21 @@ interface ImportedGroup extends Beside {
 }
 
 /** The books of a message: their ISBNs, references and forms. */
-class Books {
+class Books implements Numbers {
   readonly #references = new Map<string, string>();
-  /** The first ISBN and form of each reference. */
+  /** The latest ISBN and the first form of each reference. */
   readonly #books = new Map<string, { isbn: string; form: unknown }>();
 
   /** Adds the ISBN of a record. Returns the other reference under which an earlier record has it. */
   add({ incoming }: Item): string | undefined {
     const isbn = isbnNumber(incoming);
     if (isbn === null || incoming.notification === "05") return;
-    const { reference } = incoming;
+    const { reference, values: { product_form } } = incoming;
+    const book = this.#books.get(reference);
+    if (book) book.isbn = isbn;
+    else if (this.#books.size < MAX_BOOKS) {
+      this.#books.set(reference, { isbn, form: product_form });
+    }
     const known = this.#references.get(isbn);
     if (known !== undefined) return known === reference ? undefined : known;
     if (this.#references.size < MAX_BOOKS) {
@@ -147,15 +170,15 @@ class Books {
   /** Whether an earlier record with this reference has another ISBN and another form. */
   isAnother({ incoming }: Item): boolean {
     const isbn = isbnNumber(incoming);
-    const { reference, notification, values: { product_form: form } } =
-      incoming;
+    const { reference, notification, values: { product_form } } = incoming;
     if (isbn === null || ["04", "05"].includes(notification)) return false;
     const known = this.#books.get(reference);
-    if (known) return known.isbn !== isbn && known.form !== form;
-    if (this.#books.size < MAX_BOOKS) {
-      this.#books.set(reference, { isbn, form });
-    }
-    return false;
+    return known !== undefined && known.isbn !== isbn &&
+      known.form !== product_form;
+  }
+
+  isbnOf(reference: string): string | undefined {
+    return this.#books.get(reference)?.isbn;
   }
 }
 
@@ -173,8 +196,11 @@ class RecordGroup {
 
   get isFull(): boolean {
     return this.#entries.length >= MAX_RECORDS ||
-      this.#length >= MAX_GROUP_LENGTH ||
-      performance.now() > this.#started + MAX_GROUP_AGE_MS;
+      this.#length >= MAX_GROUP_LENGTH;
+  }
+
+  get isOld(): boolean {
+    return performance.now() > this.#started + MAX_GROUP_AGE_MS;
   }
 
   /** Adds a record of a message with this head. */
@@ -198,16 +224,32 @@ class RecordGroup {
       this.#entries.push({ ...rejected(reference, line, all), moreMessages });
     } else {
       item.rival = this.#books.add(item);
-      this.#entries.push(item);
-      this.#length += item.text.length;
+      this.push(item);
     }
   }
 
+  /** Adds a record that has been read. */
+  push(item: Item): void {
+    this.#entries.push(item);
+    this.#length += item.text.length;
+  }
+
+  /** Whether a record has this reference. */
+  has(reference: string): boolean {
+    return this.#entries.some((entry) =>
+      "incoming" in entry && entry.incoming.reference === reference
+    );
+  }
+
+  /** Writes the records. Adds those that wait to the other group, if there is one. */
   async write(
     queries: () => Queries,
     options: ImportOptions,
+    waiting?: RecordGroup,
   ): Promise<void> {
-    const items = this.#entries.filter((entry) => "incoming" in entry);
+    const items = this.#entries.filter((entry) =>
+      "incoming" in entry && !waiting?.has(entry.incoming.reference)
+    ) as Item[];
     for (const areTests of [false, true]) {
       const group = items.filter(({ incoming: { notification } }) =>
         TESTS.includes(notification) === areTests
@@ -217,19 +259,27 @@ class RecordGroup {
       const outcomes = await importGroup(queries, group, {
         ...options,
         dryRun,
+        numbers: this.#books,
+        mayWait: waiting !== undefined,
       });
       for (const [item, outcome] of outcomes) this.#outcomes.set(item, outcome);
     }
+    for (const entry of this.#entries) {
+      if ("incoming" in entry && !this.#outcomes.has(entry)) {
+        waiting?.push(entry);
+      }
+    }
   }
 
-  /** The outcomes of the records, in their order. */
+  /** The outcomes of the records that do not wait, in their order. */
   *results(): Generator<ImportedGroup> {
     for (const entry of this.#entries) {
       if (!("incoming" in entry)) {
         yield entry;
         continue;
       }
-      const outcome = this.#outcomes.get(entry)!;
+      const outcome = this.#outcomes.get(entry);
+      if (!outcome) continue;
       const { incoming: { unmapped, moreMessages }, notSent } = entry;
       yield outcome.outcome === "rejected"
         ? { outcome, moreMessages }

@@ -34,47 +34,34 @@ import {
   type Written,
 } from "./write_together.ts";
 
-/** An operation of a batch. Ids are in lower case, except `sentId`. */
-export type Operation =
-  | { method: "create"; body: ProductBody }
-  | {
-    method: "update";
-    id: string;
-    body: ProductBody;
-    precondition?: Precondition | undefined;
-  }
-  | {
-    method: "delete";
-    id: string;
-    /** The id as the client sent it. */
-    sentId: string;
-    precondition?: Precondition | undefined;
-  }
-  | Key & {
-    method: "upsert";
-    /** The body if the product exists. */
-    updated: ProductBody;
-    /** The body if the product does not exist, or its error. */
-    created: ProductBody | ApiError;
-  };
+/** An operation of a batch: the product that it addresses, and what becomes of it. */
+export interface Operation {
+  /** The id of the product, in lower case. */
+  id?: string;
+  /** The value by which an upsert finds the product. */
+  key?: Key;
+  /** The body for an existing product. */
+  updated?: ProductBody;
+  /** The body of a new product, or its error. Absent for an operation that creates none. */
+  created?: ProductBody | ApiError;
+  /** For a deletion, the id as the client sent it. */
+  deletedAs?: string;
+  precondition?: Precondition | undefined;
+}
 
-/** The field and value that an upsert matches. */
 type Key = ProductKey<Match>;
 
-/** An operation and its index in the batch. */
-interface BatchItem {
+interface BatchItem extends Operation {
+  /** Its place in the batch. */
   index: number;
-  operation: Operation;
   /** The field that says the product form. */
   formField: string;
 }
 
 /** What an operation does to one product. */
-interface PlannedWrite extends Write, Pick<BatchItem, "index" | "formField"> {
-  /** For a deletion, the id as the client sent it. */
-  deletedAs?: string;
-  precondition?: Precondition | undefined;
-}
+type PlannedWrite =
+  & Write
+  & Pick<BatchItem, "index" | "formField" | "deletedAs" | "precondition">;
 
 /** An existing product, with the fields that an upsert can match, and its size. */
 interface FoundProduct extends Record<Match, string | null> {
@@ -117,20 +104,19 @@ export async function writeBatch(
     request,
     async (tx, storeResponse) => {
       results = new BatchResults({ isKept, isMinimal, failWith });
-      let rest = operations.flatMap((operation, index): BatchItem[] => {
+      const items = operations.flatMap((operation, index): BatchItem[] => {
         if (!(operation instanceof ApiError)) {
-          const body = bodyOf(operation) ?? {};
-          const formField = sentField(body, "product_form_id");
-          return [{ index, operation, formField }];
+          const formField = sentField(bodyOf(operation), "product_form_id");
+          return [{ ...operation, index, formField }];
         }
         results.fail(index, operation);
         return [];
       });
-      rest = await findIds(tx, rest, results);
-      while (rest.length > 0) {
-        const { writes, later } = await plan(tx, rest, results, ignore);
+      let next = await findIds(tx, items, results);
+      while (next.length > 0) {
+        const { writes, later } = await plan(tx, next, results, ignore);
         results.add(await writeTogether(tx, writes));
-        rest = later;
+        next = later;
       }
       if (!isKept) {
         await tx.commit();
@@ -149,15 +135,9 @@ export async function writeBatch(
   );
 }
 
-/** The body of an operation, if it has one. */
-function bodyOf(operation: Operation): ProductBody | undefined {
-  switch (operation.method) {
-    case "create":
-    case "update":
-      return operation.body;
-    case "upsert":
-      return operation.updated;
-  }
+/** What an operation writes. */
+function bodyOf({ updated, created }: Operation): ProductBody {
+  return updated ?? (created instanceof ApiError ? {} : created ?? {});
 }
 
 /** The operations with the ids that names stand for. One at fault gets its error. */
@@ -168,41 +148,28 @@ async function findIds(
 ): Promise<BatchItem[]> {
   const found = await findNamed(
     tx,
-    items.map(({ operation }) => ({
-      id: "id" in operation ? operation.id : uuidv7(),
-      body: bodyOf(operation) ?? {},
-      isNew: operation.method !== "update",
+    items.map((item) => ({
+      id: item.id ?? uuidv7(),
+      body: bodyOf(item),
+      isNew: item.id === undefined,
       // Whether the entries of an upsert exist is not known yet.
       restored: {},
     })),
   );
   return items.flatMap((item, i) => {
     const change = found[i]!;
-    if (!(change instanceof ApiError)) {
-      return { ...item, operation: withBody(item.operation, change.body) };
+    if (change instanceof ApiError) {
+      results.fail(item.index, change);
+      return [];
     }
-    results.fail(item.index, change);
-    return [];
+    const { updated, created } = item;
+    const { body } = change;
+    return {
+      ...item,
+      ...updated && { updated: body },
+      ...created && !(created instanceof ApiError) && { created: body },
+    };
   });
-}
-
-function withBody(operation: Operation, body: ProductBody): Operation {
-  switch (operation.method) {
-    case "create":
-    case "update":
-      return { ...operation, body };
-    case "upsert": {
-      const { created } = operation;
-      const isError = created instanceof ApiError;
-      return {
-        ...operation,
-        updated: body,
-        created: isError ? created : body,
-      };
-    }
-    case "delete":
-      return operation;
-  }
 }
 
 /** The results of a batch that is committed. */
@@ -225,26 +192,22 @@ async function readResults(
   }
 }
 
+interface ResultOptions extends Pick<BatchOptions, "isMinimal" | "failWith"> {
+  /** Whether the results are stored for an `Idempotency-Key`. */
+  isKept: boolean;
+}
+
 /** The results of the operations. */
 class BatchResults {
-  readonly isMinimal: boolean;
+  readonly #options: ResultOptions;
   readonly #texts: string[] = [];
   /** The results that are the JSON of a product, by index. */
   readonly #products = new Map<number, { status: 200 | 201; id: string }>();
-  readonly #isKept: boolean;
-  readonly #failWith: BatchOptions["failWith"];
   #bytes = 0;
   #expected = 0;
 
-  /** `isKept` if the results are stored for an `Idempotency-Key`. */
-  constructor(
-    { isKept, isMinimal, failWith }:
-      & Pick<BatchOptions, "isMinimal" | "failWith">
-      & { isKept: boolean },
-  ) {
-    this.isMinimal = isMinimal;
-    this.#isKept = isKept;
-    this.#failWith = failWith;
+  constructor(options: ResultOptions) {
+    this.#options = options;
   }
 
   /** The size of the results in bytes. */
@@ -269,7 +232,7 @@ class BatchResults {
         "too_large: The products have more than 16 MiB of JSON in all: send fewer operations",
       );
     }
-    if (!this.isMinimal) this.#require(this.#bytes + bytes);
+    if (!this.#options.isMinimal) this.#require(this.#bytes + bytes);
   }
 
   /** Adds the results of what was written. */
@@ -283,8 +246,9 @@ class BatchResults {
 
   /** Adds the result of an operation: the product, which has this number of bytes. */
   succeed(index: number, status: 200 | 201, id: string, bytes: number): void {
-    if (this.isMinimal) this.#add(index, status, JSON.stringify({ id }));
-    else {
+    if (this.#options.isMinimal) {
+      this.#add(index, status, JSON.stringify({ id }));
+    } else {
       this.#products.set(index, { status, id });
       this.#bytes += bytes;
       this.#require(this.#bytes);
@@ -298,7 +262,8 @@ class BatchResults {
 
   /** Adds the error of an operation, or throws it for the whole batch. */
   fail(index: number, error: ApiError): void {
-    if (this.#failWith) throw this.#failWith(index, error);
+    const { failWith } = this.#options;
+    if (failWith) throw failWith(index, error);
     const { status, code, message, details } = error;
     const text = JSON.stringify({ code, message, details });
     this.#texts[index] = `{"status":${status},"error":${text}}`;
@@ -313,8 +278,9 @@ class BatchResults {
 
   /** Throws `VALIDATION_ERROR` if the response would be too large. */
   #require(bytes: number): void {
-    if (bytes <= (this.#isKept ? MAX_STORED_BYTES : MAX_BYTES)) return;
-    const size = this.#isKept
+    const { isKept } = this.#options;
+    if (bytes <= (isKept ? MAX_STORED_BYTES : MAX_BYTES)) return;
+    const size = isKept
       ? "1 MiB, the most that is kept for an Idempotency-Key"
       : "16 MiB";
     throw invalidAt(
@@ -376,15 +342,12 @@ async function lockMatches(
   tx: Transaction,
   items: readonly BatchItem[],
 ): Promise<FoundProduct[]> {
-  const ids = items.flatMap(({ operation }) =>
-    "id" in operation ? operation.id : []
-  );
-  const keys = items.map(({ operation }) => operation)
-    .filter((operation) => operation.method === "upsert");
+  const ids = items.flatMap(({ id }) => id ?? []);
+  const keys = items.flatMap(({ key }) => key ?? []);
   if (ids.length + keys.length === 0) return [];
   return await lockAndFind(
     tx,
-    items.flatMap(({ operation }) => upsertedKeys(operation)),
+    items.flatMap((item) => item.key ? [item.key, ...writtenKeys(item)] : []),
     sql`(p.id ${isOneOf(ids)} or ${hasKey(keys)})`,
     sql<FoundProduct>`
       select
@@ -395,19 +358,9 @@ async function lockMatches(
   );
 }
 
-/** The keys by which concurrent upserts could find a product that this operation upserts. */
-function upsertedKeys(operation: Operation): Key[] {
-  if (operation.method !== "upsert") return [];
-  const { match, value } = operation;
-  return [{ match, value }, ...writtenKeys(operation)];
-}
-
 /** The keys by which an upsert would find the written product. */
 function writtenKeys(operation: Operation): Key[] {
-  if (operation.method === "delete") return [];
-  const body = operation.method === "upsert"
-    ? operation.updated
-    : operation.body;
+  const body = bodyOf(operation);
   return (["isbn13", "isbn10"] as const).flatMap((match) => {
     const value = body[match];
     return typeof value === "string" ? [{ match, value }] : [];
@@ -420,30 +373,23 @@ function independentPrefix(
   found: readonly FoundProduct[],
 ): { now: BatchItem[]; later: BatchItem[] } {
   const written = new Set<string>();
-  for (const [at, { operation }] of items.entries()) {
+  for (const [at, item] of items.entries()) {
     const touched = [
-      ...found.filter((product) => addresses(operation, product))
+      ...found.filter((product) => addresses(item, product))
         .map(({ id }) => id),
-      ...operation.method === "upsert" ? [nameOf(operation)] : [],
+      ...item.key ? [nameOf(item.key)] : [],
     ];
     if (touched.some((name) => written.has(name))) {
       return { now: items.slice(0, at), later: items.slice(at) };
     }
-    const names = writtenKeys(operation).map(nameOf);
+    const names = writtenKeys(item).map(nameOf);
     for (const name of [...touched, ...names]) written.add(name);
   }
   return { now: [...items], later: [] };
 }
 
-function addresses(operation: Operation, product: FoundProduct): boolean {
-  switch (operation.method) {
-    case "create":
-      return false;
-    case "upsert":
-      return product[operation.match] === operation.value;
-    default:
-      return product.id === operation.id;
-  }
+function addresses({ id, key }: Operation, product: FoundProduct): boolean {
+  return key ? product[key.match] === key.value : product.id === id;
 }
 
 function nameOf({ match, value }: Key): string {
@@ -452,55 +398,37 @@ function nameOf({ match, value }: Key): string {
 
 /** The write of an operation. An operation without one gets its result. */
 function writeOf(
-  { operation, ...item }: BatchItem,
+  item: BatchItem,
   found: readonly FoundProduct[],
   results: BatchResults,
 ): PlannedWrite[] {
+  const { id, key, updated, deletedAs, index, formField, precondition } = item;
   const [product, another] = found.filter((product) =>
-    addresses(operation, product)
+    addresses(item, product)
   );
-  switch (operation.method) {
-    case "create":
-      return [{ ...item, id: uuidv7(), body: operation.body, isNew: true }];
-    case "update": {
-      const { id, body, precondition } = operation;
-      if (product) return [{ ...item, id, body, isNew: false, precondition }];
-      results.fail(item.index, productNotFound(id));
-      return [];
+  const planned = { index, formField, precondition };
+  if (another) {
+    const message = `Several products have this ${key!.match}`;
+    results.fail(index, new ApiError("AMBIGUOUS", message));
+  } else if (product && deletedAs !== undefined) {
+    const deletion = { body: {}, isNew: false, isDeleted: true, deletedAs };
+    return [{ ...planned, id: product.id, ...deletion }];
+  } else if (product) {
+    const update = { body: updated!, isNew: false, isWhole: !!key };
+    return [{ ...planned, id: product.id, ...update }];
+  } else if (deletedAs !== undefined) {
+    const failed = precondition && failureOf(precondition);
+    if (failed) results.fail(index, failed);
+    else results.delete(index, deletedAs, false);
+  } else {
+    const created = item.created ?? productNotFound(id!);
+    if (!(created instanceof ApiError)) {
+      const creation = { body: created, isNew: true, ...key && { key } };
+      return [{ ...planned, id: uuidv7(), ...creation }];
     }
-    case "delete": {
-      const { id, sentId: deletedAs, precondition } = operation;
-      if (product) {
-        const deletion = { body: {}, isNew: false, isDeleted: true };
-        return [{ ...item, id, ...deletion, deletedAs, precondition }];
-      }
-      const failed = precondition && failureOf(precondition);
-      if (failed) results.fail(item.index, failed);
-      else results.delete(item.index, deletedAs, false);
-      return [];
-    }
-    case "upsert": {
-      const { match, value, updated, created } = operation;
-      if (another) {
-        const message = `Several products have this ${match}`;
-        results.fail(item.index, new ApiError("AMBIGUOUS", message));
-        return [];
-      }
-      if (product) {
-        const { id } = product;
-        return [{ ...item, id, body: updated, isNew: false, isWhole: true }];
-      }
-      const error = match === "product_code"
-        ? new ApiError("NOT_FOUND", `No product with the code "${value}"`)
-        : created;
-      if (!(error instanceof ApiError)) {
-        const key = { match, value };
-        return [{ ...item, id: uuidv7(), body: error, isNew: true, key }];
-      }
-      results.fail(item.index, error);
-      return [];
-    }
+    results.fail(index, created);
   }
+  return [];
 }
 
 /** Whether the product has no format that could store its product form. */

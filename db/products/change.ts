@@ -1,5 +1,4 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { brokenConstraint } from "../connections/errors.ts";
 import {
   isOneOf,
   organization,
@@ -27,11 +26,6 @@ export function isIdOf(changes: readonly Change[]): Statement {
 
 /** The constraint that a statement violates if it does not find every row that it names. */
 export const ROWS_FOUND = "rows_found";
-
-/** Whether a statement did not find every row that it names. */
-export function missesRows(error: unknown): boolean {
-  return brokenConstraint(error) === ROWS_FOUND;
-}
 
 /** Fails the statement (23514, `rows_found`) unless `from` has this many rows. */
 export function assertCount(from: Statement, rows: number): Statement {

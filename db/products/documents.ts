@@ -228,13 +228,6 @@ export const sizeOfStored = sql`(
   where d.organization_id = ${organization} and d.product_id = p.id
 )`;
 
-/** The product from its document, or null if it is long or has none. No row if it does not exist. */
-export function selectShort(id: string): Statement<ShortProductJson> {
-  return sql`
-    select p.id, ${shortProduct} as product ${productWithDocument} = ${id}
-  `;
-}
-
 /** The product, built from the tables. No row if it does not exist. */
 export function selectBuilt(id: string) {
   return sql<ProductJson & { is_storable: boolean }>`
@@ -283,29 +276,19 @@ export function storeProducts(ids: readonly string[]): Statement[] {
 }
 
 /**
- * Builds, stores and returns the products, or null for a long one: the last statement of
- * a write. Fails the transaction for a product over 4 MiB (`product_documents_size`).
+ * Builds, stores and returns the product, or null if it is long: the last statement of a
+ * write. Fails the transaction for a product over 4 MiB (`product_documents_size`), and if
+ * it has not written the product: an UPDATE that waited while SQL deleted and re-inserted a
+ * row finds nothing, and this statement sees the new row.
  */
 export function storeWritten(
-  tx: Transaction,
-  changes: readonly Change[],
-): Statement<ShortProductJson> {
-  return storeBuilt(tx, changes, buildWritten(changes), returnedProduct);
-}
-
-/**
- * The same for a product that the transaction has updated. Otherwise fails it: an UPDATE
- * that waited while SQL deleted and re-inserted a row finds nothing, and this statement
- * sees the new row.
- */
-export function storeUpdated(
   tx: Transaction,
   change: Change,
 ): Statement<ShortProductJson> {
   const written = buildWritten([change]);
   const built =
     sql`${written} and (p.change_version = change_version())::rows_found`;
-  return storeBuilt(tx, [change], built, returnedProduct);
+  return storeBuilt(tx, [change], built, sql`${shortProduct} as product`);
 }
 
 /** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
@@ -319,8 +302,6 @@ export function storeSized(
   `;
   return storeBuilt(tx, changes, built, sql`${productBytes} as bytes`);
 }
-
-const returnedProduct = sql`${shortProduct} as product`;
 
 /**
  * Stores documents that are built, and returns `returning` of each. Where `names_version` is

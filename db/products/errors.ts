@@ -20,7 +20,7 @@ import {
 import type { Rows } from "../../schema/fields.ts";
 import { MAX_ENTRIES } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
-import { REFERENCES } from "../../schema/references.ts";
+import { REFERENCES, referencesOf } from "../../schema/references.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import {
   isOneOf,
@@ -296,16 +296,11 @@ function referencedIds(
   { body }: Pick<Change, "body">,
   at: number,
 ): ReferencedId[] {
-  return REFERENCES.filter(({ isSeries }) => !isSeries).flatMap(
-    ({ field, array, table: table_name }) => {
-      const entries = array ? body[array.name] as Entry[] ?? [] : [body];
-      return entries.flatMap((entry, i) => {
-        const pointer = array ? `/${array.name}/${i}/${field}` : `/${field}`;
-        const id = entry[field];
-        return id ? [{ at, pointer, table_name, id }] : [];
-      });
-    },
-  );
+  return referencesOf(body).flatMap(({ reference, entry, value: id }) => {
+    const { isSeries, field, table: table_name } = reference;
+    if (!id || isSeries) return [];
+    return [{ at, pointer: `${entry}/${field}`, table_name, id }];
+  });
 }
 
 /** The error for a series that would not be one of the collections after the request. */

@@ -9,10 +9,10 @@ import {
   type ListQuery,
   NARROWING,
   REFERENCE_FILTERS,
-  type ReferenceFilter,
   type Sort,
   TERM_FILTERS,
 } from "../../schema/list_query.ts";
+import type { ProductReference } from "../../schema/references.ts";
 import {
   isOneOf,
   isOneOfTexts,
@@ -186,43 +186,42 @@ function selectPage(
 /** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
 interface Sorting {
   /** The table that has the key: products, their changes, or what searches compare, with all times of creation. */
-  of: "p" | "c" | "s";
-  /** The column `sort_key`. `from` has the key. */
-  key(from: Statement): Statement;
+  of: Alias;
+  /** The column `sort_key`, of the table with this alias. */
+  key(alias: Alias): Statement;
   /** The ORDER BY. The id breaks ties, so pages neither repeat nor skip a product. */
   order: Statement;
 }
 
-const ascending = sql`sort_key, id`;
-const descending = sql`sort_key desc, id desc`;
+/** The tables that a list reads, by their aliases. */
+const TABLES = { s: "product_search", c: "product_changes", p: "products" };
+
+type Alias = keyof typeof TABLES;
 
 /** Titles use the Unicode collation, whatever the database's default. */
-const titleKey = sortKey("p", (p) => sql`${p}.title collate "und-x-icu"`);
-
-const age = sortKey("s", (from) => sql`${from}.created_at`);
-
-const change = sortKey("c", (c) => sql`${c}.updated_at`);
-
-const publication = sortKey("p", (p) => sql`${p}.publication_date`);
-
-function sortKey(of: Sorting["of"], key: Sorting["key"]) {
-  return { of, key };
-}
+const TITLE = 'title collate "und-x-icu"';
 
 const SORTING: Record<Sort, Sorting> = {
-  "created_at": { ...age, order: ascending },
-  "-created_at": { ...age, order: descending },
-  "updated_at": { ...change, order: ascending },
-  "-updated_at": { ...change, order: descending },
-  "title": { ...titleKey, order: ascending },
-  "-title": { ...titleKey, order: descending },
+  "created_at": by("s", "created_at"),
+  "-created_at": by("s", "created_at", "desc"),
+  "updated_at": by("c", "updated_at"),
+  "-updated_at": by("c", "updated_at", "desc"),
+  "title": by("p", TITLE),
+  "-title": by("p", TITLE, "desc"),
   // Products without a publication date come last in both directions.
-  "publication_date": { ...publication, order: ascending },
-  "-publication_date": {
-    ...publication,
-    order: sql`sort_key desc nulls last, id desc`,
-  },
+  "publication_date": by("p", "publication_date"),
+  "-publication_date": by("p", "publication_date", "desc nulls last"),
 };
+
+function by(of: Alias, column: string, descending?: string): Sorting {
+  return {
+    of,
+    key: (alias) => raw(`${alias}.${column}`),
+    order: raw(
+      descending ? `sort_key ${descending}, id desc` : "sort_key, id",
+    ),
+  };
+}
 
 /** The order of a list by `q`: the most relevant products first, the newest among equals. */
 function byRelevance(found: Found): Sorting {
@@ -254,54 +253,42 @@ function selected(
   const isByTime = updated_since !== undefined || of === "c";
   const isOfProducts = filters.length > 0 || of === "p" ||
     !isSearched && !isByTime;
-  const tables = [
-    ...isSearched
-      ? [{
-        from: raw("product_search s"),
-        alias: raw("s"),
-        id: raw("s.product_id"),
-      }]
-      : [],
-    ...isByTime
-      ? [{
-        from: raw("product_changes c"),
-        alias: raw("c"),
-        id: raw("c.product_id"),
-      }]
-      : [],
-    ...isOfProducts
-      ? [{ from: raw("products p"), alias: raw("p"), id: raw("p.id") }]
-      : [],
+  const aliases: Alias[] = [
+    ...isSearched ? ["s" as const] : [],
+    ...isByTime ? ["c" as const] : [],
+    ...isOfProducts ? ["p" as const] : [],
   ];
-  const [first, ...others] = tables as [
-    typeof tables[number],
-    ...typeof tables,
-  ];
-  const joins = others.map(({ from, alias, id }) =>
+  const [first, ...others] = aliases as [Alias, ...Alias[]];
+  const idOf = (alias: Alias) =>
+    raw(alias === "p" ? "p.id" : `${alias}.product_id`);
+  const from = (alias: Alias) => raw(`${TABLES[alias]} ${alias}`);
+  const joins = others.map((alias) =>
     sql`
-    join ${from} on ${alias}.organization_id = ${organization} and ${id} = ${first.id}`
+    join ${from(alias)} on ${
+      raw(alias)
+    }.organization_id = ${organization} and ${idOf(alias)} = ${idOf(first)}`
   );
   const since = updated_since ? sql`and c.updated_at >= ${updated_since}` : [];
   return sql`
     select
-      ${first.id} as id
-      ${sorting && of ? sql`, ${sorting.key(raw(of))} as sort_key` : []}
+      ${idOf(first)} as id
+      ${sorting && of ? sql`, ${sorting.key(of)} as sort_key` : []}
       ${found ? raw(", s.created_at") : []}
-    from ${first.from}
+    from ${from(first)}
     ${joins}
-    where ${first.alias}.organization_id = ${organization} ${since} ${terms} ${filters}
+    where ${
+    raw(first)
+  }.organization_id = ${organization} ${since} ${terms} ${filters}
   `;
 }
-
-const BY_ID = sortKey("p", (p) => sql`${p}.id`);
 
 /** The ids of the products that the filters find after an id, in their order, as rows. */
 export function selectIds(filters: Filters, after: string): Statement {
   return sql`
     select f.id
-    from (${selected(filters as ListQuery, { ...BY_ID, order: ascending })}) f
-    where f.sort_key > ${after}::uuid
-    order by f.sort_key
+    from (${selected(filters as ListQuery)}) f
+    where f.id > ${after}::uuid
+    order by f.id
   `;
 }
 
@@ -310,7 +297,7 @@ function conditions(query: ListQuery): Statement[] {
   const { product_type, publication_date_from, publication_date_to } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
-      const ids = query[filter.name];
+      const ids = query[filter.field];
       return ids ? refersTo(filter, ids) : [];
     }),
     ...CODE_FILTERS.flatMap((filter) => {
@@ -341,11 +328,11 @@ function conditions(query: ListQuery): Statement[] {
 
 /** The conditions that product `p`, or one of its rows, refers to one of these records. */
 function refersTo(
-  { name, table, isSeries }: ReferenceFilter,
+  { field, array, isSeries }: ProductReference,
   ids: string[],
 ): Statement[] {
-  if (table !== "products") return [linksTo(table, name, ids)];
-  const condition = sql` and p.${raw(name)} ${isOneOf(ids)}`;
+  if (array) return [linksTo(array.table, field, ids)];
+  const condition = sql` and p.${raw(field)} ${isOneOf(ids)}`;
   // A series is one of the product's collections, and that table has the index.
   return isSeries
     ? [condition, linksTo("product_collections", "collection_id", ids)]
@@ -361,12 +348,12 @@ function idsOfCodes(table: string, codes: readonly string[]): Statement {
 
 /** The condition that product `p`, or its format, refers to a record with one of these codes. */
 function hasCode(
-  { reference, table, heldBy }: CodeFilter,
+  { reference: { field, table, heldBy } }: CodeFilter,
   codes: readonly string[],
 ): Statement {
   const ids = idsOfCodes(table, codes);
-  if (!heldBy) return sql` and p.${raw(reference)} = any(${ids})`;
-  const hasReference = sql`x.${raw(reference)} = any(${ids})`;
+  if (!heldBy) return sql` and p.${raw(field)} = any(${ids})`;
+  const hasReference = sql`x.${raw(field)} = any(${ids})`;
   return sql` and p.${raw(heldBy)} = any(array(
     select x.id
     from formats x
@@ -392,14 +379,15 @@ function storedCount(
 ): { filter: string; value: unknown } | undefined {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (!narrowing) return { filter: "organization_id", value: organization };
-  const byCode = CODE_FILTERS.find(({ name, isCounted }) =>
-    name === narrowing && isCounted
+  const byCode = CODE_FILTERS.find(({ name, reference }) =>
+    name === narrowing && reference.isCounted
   );
   if (byCode && others.length === 0) {
     const [code, ...codes] = query[byCode.name] as string[];
     if (codes.length > 0) return;
-    const ids = idsOfCodes(byCode.table, [code!]);
-    return { filter: byCode.reference, value: sql`(${ids})[1]` };
+    const { table, field } = byCode.reference;
+    const ids = idsOfCodes(table, [code!]);
+    return { filter: field, value: sql`(${ids})[1]` };
   }
   const filter = COUNTED_FILTERS.find((column) => column === narrowing);
   const [value, ...values] = filter && query[filter] || [];

@@ -14,7 +14,7 @@ import {
   pathOfTable,
   type RecordTable,
 } from "../../schema/records.ts";
-import { REFERENCES } from "../../schema/references.ts";
+import { type GivenReference, referencesOf } from "../../schema/references.ts";
 import { didYouMean } from "../../schema/spelling.ts";
 import {
   isOneOfTexts,
@@ -32,15 +32,8 @@ import { findErrors } from "./errors.ts";
 
 /* The records that names and codes in bodies stand for. */
 
-/** A name or code in a body, and where its id belongs. */
-interface NamedReference {
-  named: Named;
-  table: RecordTable;
-  field: string;
-  /** The array and the index of its entry. Absent for a field of the product. */
-  array?: string;
-  index: number;
-}
+/** A name or code in a body in place of an id. */
+type NamedReference = GivenReference & { value: Named };
 
 /** A record that may be meant. */
 interface Candidate {
@@ -56,15 +49,9 @@ export function keyOfName(name: string): string {
 }
 
 function namedIn(body: ProductBody): NamedReference[] {
-  return REFERENCES.flatMap(({ field, array, table }) => {
-    const entries = array ? body[array.name] as Entry[] ?? [] : [body];
-    return entries.flatMap((entry, index): NamedReference[] => {
-      const named = entry[field];
-      if (!(named instanceof Named)) return [];
-      const reference = { named, table: table as RecordTable, field, index };
-      return [{ ...reference, ...array && { array: array.name } }];
-    });
-  });
+  return referencesOf(body).filter((given): given is NamedReference =>
+    given.value instanceof Named
+  );
 }
 
 /**
@@ -113,11 +100,11 @@ function selectCandidates(
   references: readonly NamedReference[],
 ): Statement<Candidate>[] {
   return Array.from(
-    Map.groupBy(references, ({ table }) => table),
+    Map.groupBy(references, tableOf),
     ([table, named]) => {
       const valuesOf = (column: "code" | "name") =>
-        named.flatMap(({ named }) =>
-          named.column === column ? named.value : []
+        named.flatMap(({ value }) =>
+          value.column === column ? value.value : []
         );
       const columns = raw(
         `'${table}' as table_name, r.id, r.name${
@@ -144,13 +131,18 @@ function keyOf(table: RecordTable, column: "code" | "name"): Statement {
   return isShared(table) ? sql`key_of_name(r.name)` : sql`r.name_key`;
 }
 
+function tableOf({ reference }: NamedReference): RecordTable {
+  return reference.table as RecordTable;
+}
+
 /** The id that is meant, or the number of records that may be. */
 function findId(
-  { named: { column, value }, table }: NamedReference,
+  given: NamedReference,
   candidates: readonly Candidate[],
 ): string | number {
+  const { column, value } = given.value;
   const meant = candidates.filter((candidate) =>
-    candidate.table_name === table &&
+    candidate.table_name === tableOf(given) &&
     (column === "code"
       ? candidate.code === value
       : keyOfName(candidate.name) === keyOfName(value))
@@ -158,22 +150,18 @@ function findId(
   return meant.length === 1 ? meant[0]!.id : meant.length;
 }
 
-/** The body with the id in its place. */
+/** The body with the id instead of the name. */
 function withId(
   body: ProductBody,
-  { field, array, index }: NamedReference,
+  { reference: { field, array }, index }: NamedReference,
   id: string | undefined,
 ): ProductBody {
   if (!array) return { ...body, [field]: id };
-  const entries = body[array] as Entry[];
+  const entries = body[array.name] as Entry[];
   return {
     ...body,
-    [array]: entries.with(index, { ...entries[index], [field]: id }),
+    [array.name]: entries.with(index, { ...entries[index], [field]: id }),
   };
-}
-
-function pointerOf({ named, array, index }: NamedReference): string {
-  return array ? `/${array}/${index}/${named.field}` : `/${named.field}`;
 }
 
 /** The error of a name or a code of so many records. */
@@ -182,8 +170,10 @@ async function explain(
   reference: NamedReference,
   records: number,
 ): Promise<ErrorDetail> {
-  const { named: { column, value }, table, field } = reference;
-  const pointer = pointerOf(reference);
+  const { column, value, field: given } = reference.value;
+  const { field } = reference.reference;
+  const table = tableOf(reference);
+  const pointer = `${reference.entry}/${given}`;
   const noun = nounOf(table);
   const path = pathOfTable(table);
   if (records > 0) {

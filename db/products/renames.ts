@@ -1,5 +1,5 @@
 import { sql } from "../connections/sql.ts";
-import type { Database } from "../database.ts";
+import type { Database, Queries } from "../database.ts";
 
 /*
  * A change of a record is a change of every product that shows it, also for those who
@@ -20,29 +20,16 @@ const LIMIT_MS = 60_000;
 
 /** Whether renames wait. One statement, outside a transaction: an idle service runs nothing else. */
 export async function hasRenames(database: Database): Promise<boolean> {
-  const deadline = performance.now() + LIMIT_MS;
-  const [row] = await database.for({ deadline }).lookUp(
+  const [row] = await limited(database).lookUp(
     sql<{ is_there: boolean }>`select exists (select from renames) as is_there`,
   );
   return row!.is_there;
 }
 
-/** The organization of a chunk, and how many of its records moved on. Null after the last organization. */
+/** The organization of a chunk, null after the last one, and its renames that moved on. */
 interface Chunk {
   organization: string | null;
   records: number;
-}
-
-/** Spreads renames of the next organization after this one. */
-async function spreadChunk(
-  database: Database,
-  after: string | null,
-): Promise<Chunk> {
-  const deadline = performance.now() + LIMIT_MS;
-  const [[chunk]] = await database.for({ deadline }).write(sql<Chunk>`
-    select organization, records from spread_renames(${after}, ${PRODUCTS_AT_ONCE})
-  `);
-  return chunk!;
 }
 
 /** Spreads the renames that wait now, of one organization after the other. Other processes may do the same. */
@@ -50,13 +37,19 @@ export async function spreadRenames(database: Database): Promise<void> {
   let after: string | null = null;
   let isWorking = false;
   for (;;) {
-    const { organization, records } = await spreadChunk(database, after);
-    isWorking ||= records > 0;
-    after = organization;
-    if (organization) continue;
+    const [[chunk]]: [Chunk[]] = await limited(database).write(sql<Chunk>`
+      select organization, records from spread_renames(${after}, ${PRODUCTS_AT_ONCE})
+    `);
+    isWorking ||= chunk!.records > 0;
+    after = chunk!.organization;
+    if (after) continue;
     if (!isWorking) return;
     isWorking = false;
   }
+}
+
+function limited(database: Database): Queries {
+  return database.for({ deadline: performance.now() + LIMIT_MS });
 }
 
 /** Spreads renames every `INTERVAL_MS`. Returns the function that ends this. */

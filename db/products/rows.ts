@@ -55,13 +55,13 @@ export function writeArrays(changes: readonly Change[]): ArrayWrites {
       const entries = change.body[name] as Entry[] | undefined;
       return entries ? [{ ...change, entries }] : [];
     });
-    const { whole = [], rest = [] } = Object.groupBy(
+    const { whole = [], others = [] } = Object.groupBy(
       given,
-      ({ isWhole }) => isWhole && array.put === "patch" ? "whole" : "rest",
+      ({ isWhole }) => isWhole && array.put === "patch" ? "whole" : "others",
     );
     return [
       ...whole.length > 0 ? [replace(array, whole)] : [],
-      ...rest.length > 0 ? [PUT[array.put](array, rest)] : [],
+      ...others.length > 0 ? [PUT[array.put](array, others)] : [],
     ];
   });
   return {

@@ -47,24 +47,23 @@ const SEARCHED = [
   "product_collections",
 ];
 
-/** Writes what searches compare of products whose texts, names or references the bodies have. */
+/**
+ * Writes what searches compare of products whose texts, names or references the bodies have.
+ * Equal rows stay: their indexes are expensive.
+ */
 export function writeSearch(changes: readonly Change[]): Statement[] {
   const ids = changes.flatMap(({ id, body, isNew }) =>
     isNew || SEARCHED.some((field) => field in body) ? [id] : []
   );
-  return ids.length > 0 ? [indexSearch(isOneOf(ids))] : [];
-}
-
-/** Writes what searches compare of these products. Equal rows stay: their indexes are expensive. */
-export function indexSearch(areIds: Statement): Statement {
+  if (ids.length === 0) return [];
   const updates = COMPARED.map((name) => `${name} = excluded.${name}`);
-  return sql`
+  return [sql`
     ${insertSearched}
-    where v.organization_id = ${organization} and v.product_id ${areIds}
+    where v.organization_id = ${organization} and v.product_id ${isOneOf(ids)}
     on conflict (organization_id, product_id) do update set ${names(...updates)}
     where (${qualified("s", COMPARED)})
       is distinct from (${qualified("excluded", COMPARED)})
-  `;
+  `];
 }
 
 /** The columns of the row with this alias. */

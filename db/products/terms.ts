@@ -20,39 +20,37 @@ export function writeTerms(changes: readonly Change[]): Statement[] {
     const entries = TERM_ARRAYS.flatMap((name) => body[name] ?? []);
     return isNew ? entries.length > 0 : TERM_ARRAYS.some((name) => body[name]);
   });
+  if (given.length === 0) return [];
   const existing = given.filter(({ isNew }) => !isNew);
   return [
-    ...existing.length > 0 ? [forgetTerms(isIdOf(existing))] : [],
-    ...given.length > 0 ? [indexTerms(isIdOf(given))] : [],
+    ...existing.length > 0 ? [forgetTerms(existing)] : [],
+    sql`
+      insert into product_terms (organization_id, product_id, field, term)
+      select p.organization_id, p.id, t.field, t.term ${termsOf(given)}
+      on conflict (organization_id, field, term, product_id) do nothing
+    `,
   ];
 }
 
-/** Deletes the terms that products with these ids no longer have. */
-export function forgetTerms(areIds: Statement): Statement {
+/** Deletes the terms that the products no longer have. */
+function forgetTerms(changes: readonly Change[]): Statement {
   return sql`
     delete from product_terms x
-    where x.organization_id = ${organization} and x.product_id ${areIds}
+    where x.organization_id = ${organization} and x.product_id ${
+    isIdOf(changes)
+  }
       and (x.product_id, x.field, x.term) not in (
-        select p.id, t.field, t.term ${termsOf(areIds)}
+        select p.id, t.field, t.term ${termsOf(changes)}
       )
   `;
 }
 
-/** Inserts the terms of products with these ids. */
-export function indexTerms(areIds: Statement): Statement {
-  return sql`
-    insert into product_terms (organization_id, product_id, field, term)
-    select p.organization_id, p.id, t.field, t.term ${termsOf(areIds)}
-    on conflict (organization_id, field, term, product_id) do nothing
-  `;
-}
-
-/** The FROM and WHERE of the terms `t` of products `p` with these ids. */
-function termsOf(areIds: Statement): Statement {
+/** The FROM and WHERE of the terms `t` of these products `p`. */
+function termsOf(changes: readonly Change[]): Statement {
   return sql`
     from products p
     cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
-    where p.organization_id = ${organization} and p.id ${areIds}
+    where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
   `;
 }
 

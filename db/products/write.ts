@@ -29,12 +29,9 @@ import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
   fullProduct,
-  productNotFound,
   readTags,
-  selectShort,
   selectWritten,
   type ShortProductJson,
-  storeUpdated,
   storeWritten,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
@@ -69,7 +66,7 @@ export async function createProduct(
         `);
         const results = await tx.commit(
           ...writes,
-          storeWritten(tx, [change]),
+          storeWritten(tx, change),
           ...stored,
         );
         const [created] = results[writes.length] as ShortProductJson[];
@@ -102,15 +99,11 @@ export async function updateProduct(
       if (precondition) await checkPrecondition(tx, id, precondition);
       change = await withIds(tx, given);
       const writes = writeProducts(tx, [change]);
-      return await tx.commit(
-        ...locks,
-        ...writes,
-        writes.length > 0 ? storeUpdated(tx, change) : selectShort(id),
-      );
+      const stored = writes.length > 0 ? [storeWritten(tx, change)] : [];
+      return await tx.commit(...locks, ...writes, ...stored);
     });
-    const [updated] = results.at(-1) as ShortProductJson[];
-    if (!updated) throw productNotFound(id);
-    return updated.product ?? await getWritten(database, id);
+    const [updated] = (results.at(-1) ?? []) as ShortProductJson[];
+    return updated?.product ?? await getWritten(database, id);
   } catch (error) {
     throw await explainFailure(database, error, change);
   }
@@ -187,7 +180,7 @@ export function writeProducts(
   const arrays = writeArrays(changes);
   return [
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
-    ...insertProducts(created),
+    ...created.length > 0 ? [insertProducts(created)] : [],
     ...countProducts(changes, deleted),
     ...endAnnouncements(updated),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
@@ -233,33 +226,30 @@ function newProductCode(): string {
 const TIMES = ["created_at", "updated_at"];
 
 /** Inserts the rows. Columns without a field in the body are null. */
-function insertProducts(changes: readonly Change[]): Statement[] {
-  const groups = Map.groupBy(
-    changes,
-    ({ restored = {} }) => TIMES.filter((name) => restored[name]).join(),
-  );
-  return Array.from(groups, ([times, changes]) => {
-    const rows = changes.map(({ id, body, restored = {} }) => {
-      const { product_code = newProductCode() } = restored;
-      const values = COLUMNS.map((column) => {
-        const value = body[column] ?? null;
-        return Array.isArray(value) ? json(value) : value;
-      });
-      const restoredTimes = times ? times.split(",") : [];
-      const all = [id, product_code, ...values]
-        .concat(restoredTimes.map((name) => restored[name]));
-      return sql`(${organization}, ${parameters(all)})`;
+function insertProducts(changes: readonly Change[]): Statement {
+  const rows = changes.map(({ id, body, restored = {} }) => {
+    const { product_code = newProductCode() } = restored;
+    const values = COLUMNS.map((column) => {
+      const value = body[column] ?? null;
+      return Array.isArray(value) ? json(value) : value;
     });
-    const inserted = sql`
-      insert into products
-        (organization_id, id, product_code, ${productColumns}${
-      raw(times && `, ${times}`)
-    })
-      values ${joined(rows)}
-    `;
-    // The values of many rows make many texts.
-    return rows.length === 1 ? inserted : unprepared(inserted);
+    const times = TIMES.map((name) =>
+      restored[name] ? sql`${restored[name]}` : raw("default")
+    );
+    return sql`(
+      ${organization}, ${parameters([id, product_code, ...values])}, ${
+      joined(times)
+    }
+    )`;
   });
+  const inserted = sql`
+    insert into products (
+      organization_id, id, product_code, ${productColumns}, ${names(...TIMES)}
+    )
+    values ${joined(rows)}
+  `;
+  // The values of many rows make many texts.
+  return rows.length === 1 ? inserted : unprepared(inserted);
 }
 
 /**

@@ -13,7 +13,12 @@ import type { Queries } from "../database.ts";
 import { currentProduct, validDocument } from "../products/documents.ts";
 import { recordJson } from "../records/records.ts";
 import { inSnapshot } from "../snapshot.ts";
-import { CATALOGUE, KINDS, ONIX_TABLES } from "../../schema/lines.ts";
+import {
+  CATALOGUE,
+  KINDS,
+  type LineTable,
+  ONIX_TABLES,
+} from "../../schema/lines.ts";
 
 /** The output of an export. */
 export interface ExportOutput {
@@ -66,16 +71,16 @@ async function writeLines(
   await write(`${JSON.stringify(header)}\n`);
   for (const kind of KINDS.keys()) {
     let limit = MAX_LINES / 5;
-    let rest = sql`order by r.id limit ${limit}`;
+    let range = sql`order by r.id limit ${limit}`;
     for (;;) {
-      const [rows] = await tx.send(selectLines(kind, rest));
+      const [rows] = await tx.send(selectLines(kind, range));
       const text = rows.map(({ line }) => `${line}\n`).join("");
       await write(text);
       progress?.(written += rows.length, total);
       if (rows.length < limit) break;
       const meanLength = text.length / rows.length;
       limit = Math.ceil(Math.min(MAX_LINES, PAGE_LENGTH / meanLength));
-      rest = sql`and r.id > ${rows.at(-1)!.id} order by r.id limit ${limit}`;
+      range = sql`and r.id > ${rows.at(-1)!.id} order by r.id limit ${limit}`;
     }
   }
 }
@@ -102,70 +107,47 @@ const onixRows = joined(ONIX_TABLES.map((table) =>
   ) as ${raw(table)}`
 ));
 
-/** The products of program `r`. */
-const programProducts = sql`array(
-  select x.product_id
-  from publishing_program_products x
-  where x.organization_id = ${organization} and x.program_id = r.id
-  order by 1
-) as products`;
+/** What `GET` does not show of row `r`, by table. */
+const STORED: Partial<Record<LineTable, Statement>> = {
+  products: onixRows,
+  publishing_programs: sql`array(
+    select x.product_id
+    from publishing_program_products x
+    where x.organization_id = ${organization} and x.program_id = r.id
+    order by 1
+  ) as products`,
+};
+
+/** Product `r` as `GET` shows it, without the organization: the file may be imported into another. */
+const productLine = sql`
+  replace(${currentProduct}, '"organization_id":"' || o.id || '",', '')
+`;
 
 /**
- * Selects the lines of a kind, of rows `r`. `rest` follows the condition on the organization,
- * whose id the lines omit: the file may be imported into another.
+ * Selects the lines of a kind, of rows `r`. `range` follows the condition on the
+ * organization.
  */
 export function selectLines(
   kind: string,
-  rest: Statement,
+  range: Statement,
 ): Statement<{ id: string; line: string }> {
   const { table } = KINDS.get(kind)!;
-  switch (table) {
-    case "products": {
-      const ofOrganization = sql`'"organization_id":"' || o.id || '",'`;
-      return linesOf(kind, {
-        json: sql`replace(${currentProduct}, ${ofOrganization}, '')`,
-        stored: onixRows,
-        from: sql`
-          products r
-          join products p on p.organization_id = ${organization} and p.id = r.id
-          join organizations o on o.id = ${organization}
-          ${validDocument}
-        `,
-        rest,
-      });
-    }
-    case "publishing_programs":
-      return linesOf(kind, {
-        json: recordJson(table),
-        stored: programProducts,
-        from: raw(`${table} r`),
-        rest,
-      });
-    default:
-      return linesOf(kind, {
-        json: recordJson(table),
-        from: raw(`${table} r`),
-        rest,
-      });
-  }
-}
-
-function linesOf(
-  kind: string,
-  { json, stored, from, rest }: {
-    json: Statement;
-    stored?: Statement;
-    from: Statement;
-    rest: Statement;
-  },
-): Statement<{ id: string; line: string }> {
-  const end = stored
-    ? sql`|| ',"stored":' || (select row_to_json(s) from (select ${stored}) s)`
-    : [];
+  const stored = STORED[table];
+  const isProduct = table === "products";
+  const shown = isProduct ? productLine : recordJson(table);
+  const document = sql`
+    join products p on p.organization_id = ${organization} and p.id = r.id
+    join organizations o on o.id = ${organization}
+    ${validDocument}
+  `;
   return sql`
-    select r.id, '{"kind":"${raw(kind)}",'
-      || trim(both '{}' from ${json}) ${end} || '}' as line
-    from ${from}
-    where r.organization_id = ${organization} ${rest}
+    select r.id, '{"kind":"${raw(kind)}",' || trim(both '{}' from ${shown}) ${
+    stored
+      ? sql`|| ',"stored":' || (select row_to_json(s) from (select ${stored}) s)`
+      : []
+  } || '}' as line
+    from ${raw(table)} r
+    ${isProduct ? document : []}
+    where r.organization_id = ${organization} ${range}
   `;
 }

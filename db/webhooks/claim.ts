@@ -17,10 +17,10 @@ import {
 import { follow } from "./feed.ts";
 import { afterAttempts, type Attempt } from "./outcomes.ts";
 import {
+  BACK_OFF_AFTER,
   isoTime,
   locked,
   pausedUntil,
-  REST_AFTER,
   storeWebhook,
   type Webhook,
   webhookNotFound,
@@ -94,13 +94,13 @@ export async function claimMessages(
       isNext(message) ? { ...message, sent_until: leaseEnd } : message
     ));
     const isDisabled = before.enabled && !webhook.enabled;
-    const endsRest = before.failures >= REST_AFTER &&
-      webhook.failures < REST_AFTER;
+    const hasRecovered = before.failures >= BACK_OFF_AFTER &&
+      webhook.failures < BACK_OFF_AFTER;
     await tx.commit(
       storeWebhook({ ...webhook, cursor: followed.cursor }),
       ...leased.length > 0 ? [lease(id, leased, leaseEnd)] : [],
       ...made.length > 0 ? [addMessages(sql`w.id = ${id}`, made)] : [],
-      ...endsRest ? [sendAll(id)] : [],
+      ...hasRecovered ? [sendAll(id)] : [],
       ...isDisabled ? announceDisabled(webhook) : [],
       ...deliveries.length > 0 ? [prune(id)] : [],
     );

@@ -160,7 +160,7 @@ export function addMessages(
 
 /**
  * Tells the organization's other webhooks that ask for it that this one is disabled. The
- * message takes the place of an older one that has not arrived.
+ * message replaces an older one that has not arrived.
  */
 export function announceDisabled(
   { id, description, disabled_reason: reason, disabled_at: at }: Webhook,

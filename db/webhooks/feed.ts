@@ -32,17 +32,17 @@ const MAX_CHANGES = 1_000;
  */
 export async function cursorAt(
   reads: LookUps,
-  place: "start" | "now" | Cursor,
+  position: "start" | "now" | Cursor,
 ): Promise<Cursor> {
-  const after = typeof place === "string" ? undefined : place;
+  const after = typeof position === "string" ? undefined : position;
   const { cursor } = await readChanges(
     reads,
     after,
     ({ from }) =>
       Promise.resolve({
         // Later commits get higher versions, so the newest entry marks the end.
-        version: place === "now" ? from.start : null,
-        id: place === "now" ? LAST_ID : null,
+        version: position === "now" ? from.start : null,
+        id: position === "now" ? LAST_ID : null,
         more: after !== undefined,
       }),
   );

@@ -2,18 +2,18 @@ import type { WebhookConfig } from "../../schema/config.ts";
 import type { Delivery } from "../../schema/webhooks.ts";
 import type { StoredDelivery } from "./deliveries.ts";
 import {
+  BACK_OFF_AFTER,
   disabledBy,
   isoTime,
   msOf,
-  REST_AFTER,
-  RESTED,
+  RECOVERED,
   type Webhook,
 } from "./webhook.ts";
 
 /* What attempts make of their messages and of their webhook. */
 
-/** The longest pause of a resting webhook. */
-const MAX_REST_SECONDS = 300;
+/** The longest pause after failures. */
+const MAX_BACK_OFF_SECONDS = 300;
 
 /** The longest pause that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
@@ -39,7 +39,7 @@ export interface Attempt {
 
 /**
  * The webhook after attempts, and their deliveries. A message that was dropped meanwhile
- * has none: its webhook was set to another place.
+ * has none: its webhook was set to another position.
  */
 export function afterAttempts(
   before: Webhook,
@@ -105,7 +105,7 @@ function webhookAfter(
 ): Webhook {
   const { error, response_status } = attempt.result;
   if (error === null) {
-    return { ...webhook, ...RESTED, last_success_at: isoTime(now) };
+    return { ...webhook, ...RECOVERED, last_success_at: isoTime(now) };
   }
   const failing_since = webhook.failing_since ?? isoTime(now);
   const reason = response_status === 410
@@ -126,17 +126,20 @@ function webhookAfter(
   };
 }
 
-/** Counts a failure. Messages that were sent before a rest began do not prolong it. */
+/** Counts a failure. Messages that were sent before a pause began do not prolong it. */
 function failed(
   { failures, resumes_at }: Webhook,
   now: number,
   retrySeconds: readonly number[],
 ): Partial<Webhook> {
   if (msOf(resumes_at) > now) return {};
-  const over = failures + 1 - REST_AFTER;
+  const over = failures + 1 - BACK_OFF_AFTER;
   if (over < 0) return { failures: failures + 1 };
-  const rest = Math.min(step(retrySeconds, over), MAX_REST_SECONDS);
-  return { failures: failures + 1, resumes_at: isoTime(now + pauseMs(rest)) };
+  const seconds = Math.min(step(retrySeconds, over), MAX_BACK_OFF_SECONDS);
+  return {
+    failures: failures + 1,
+    resumes_at: isoTime(now + pauseMs(seconds)),
+  };
 }
 
 /** The pause that `Retry-After` (RFC 9110, 10.2.3) asks for: seconds, or a date. */

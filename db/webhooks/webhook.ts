@@ -1,16 +1,22 @@
 import type { Cursor } from "../../schema/changes_query.ts";
 import { ApiError } from "../../schema/errors.ts";
 import type { DisabledReason, Event } from "../../schema/webhooks.ts";
-import { json, organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  json,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 
 /*
  * The row of a webhook. A transaction that changes it, or begins to send one of its
- * messages, locks it, so that processes take turns.
+ * messages, locks it.
  */
 
-/** Failures in a row from which a webhook rests: then it sends one message after each pause. */
-export const REST_AFTER = 5;
+/** Failures in a row from which a webhook backs off: it sends one message after each pause. */
+export const BACK_OFF_AFTER = 5;
 
 /** A row of `webhooks`. Times are texts with a time zone. */
 export interface Webhook {
@@ -23,12 +29,12 @@ export interface Webhook {
   enabled: boolean;
   disabled_reason: DisabledReason | null;
   disabled_at: string | null;
-  /** The place in the feed after the messages that were made. */
+  /** The position in the feed after the messages that were made. */
   cursor: Cursor;
   /** In a row. */
   failures: number;
   failing_since: string | null;
-  /** The end of the rest, which a success ends. */
+  /** The end of the pause after failures, which a success ends. */
   resumes_at: string | null;
   /** The end of the pause that the receiver has asked for. */
   paused_until: string | null;
@@ -76,24 +82,23 @@ export function webhookNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No webhook with id "${id}"`);
 }
 
+const WRITTEN = raw(`
+  url, description, events, enabled, disabled_reason, disabled_at, cursor,
+  failures, failing_since, resumes_at, paused_until, last_success_at, updated_at
+`);
+
 /** Stores a locked webhook, but not its secrets: a server may log what slow statements are given. */
 export function storeWebhook({ secrets: _, ...webhook }: Webhook): Statement {
+  const stored = sql`jsonb_populate_record(null::webhooks, ${json(webhook)})`;
   return sql`
     update webhooks w
-    set (
-      url, description, events, enabled, disabled_reason, disabled_at, cursor,
-      failures, failing_since, resumes_at, paused_until, last_success_at, updated_at
-    ) = (
-      r.url, r.description, r.events, r.enabled, r.disabled_reason, r.disabled_at, r.cursor,
-      r.failures, r.failing_since, r.resumes_at, r.paused_until, r.last_success_at, r.updated_at
-    )
-    from jsonb_populate_record(null::webhooks, ${json(webhook)}) r
+    set (${WRITTEN}) = (select ${WRITTEN} from ${stored})
     where w.organization_id = ${organization} and w.id = ${webhook.id}
   `;
 }
 
-/** A webhook after its rest. A pause that the receiver has asked for goes on. */
-export const RESTED = { failures: 0, failing_since: null, resumes_at: null };
+/** A webhook after a success. A pause that the receiver has asked for goes on. */
+export const RECOVERED = { failures: 0, failing_since: null, resumes_at: null };
 
 /** A webhook that is disabled for this reason, from now on. */
 export function disabledBy(reason: DisabledReason, now: number) {

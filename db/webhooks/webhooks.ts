@@ -20,7 +20,7 @@ import {
   lockWebhook,
   msOf,
   pausedUntil,
-  RESTED,
+  RECOVERED,
   type Secret,
   storeWebhook,
   type Webhook,
@@ -136,8 +136,8 @@ export async function createWebhook(
 }
 
 /**
- * Changes the fields that the body has. A new URL, `enabled: true` and `after` end a rest
- * and a pause: all waiting messages are due then. `checkUrl`, which may take long, comes
+ * Changes the fields that the body has. A new URL, `enabled: true` and `after` end all
+ * pauses: all waiting messages are due then. `checkUrl`, which may take long, comes
  * after the other checks. Returns the webhook, and whether this has disabled it. Throws
  * `NOT_FOUND` or `CURSOR_EXPIRED`.
  */
@@ -156,13 +156,13 @@ export async function updateWebhook(
   return await database.transaction(async (tx) => {
     const { webhook: before, now } = await lockWebhook(tx, id);
     const isDisabled = before.enabled && fields.enabled === false;
-    const endsRest = fields.enabled || cursor ||
+    const beginsAgain = fields.enabled || cursor ||
       (fields.url ?? before.url) !== before.url;
     const webhook = {
       ...before,
       ...fields as Partial<Webhook>,
       ...cursor && { cursor },
-      ...endsRest && { ...RESTED, paused_until: null },
+      ...beginsAgain && { ...RECOVERED, paused_until: null },
       ...fields.enabled && { disabled_reason: null, disabled_at: null },
       ...isDisabled && disabledBy("by_hand", now),
       updated_at: timeOfUpdate(before, now),
@@ -170,7 +170,7 @@ export async function updateWebhook(
     const results = await tx.commit(
       ...isChanged ? [storeWebhook(webhook)] : [],
       ...cursor || fields.events ? [dropCursors(id)] : [],
-      ...endsRest ? [sendAll(id)] : [],
+      ...beginsAgain ? [sendAll(id)] : [],
       ...isDisabled ? announceDisabled(webhook) : [],
       webhookById(id),
     );
@@ -178,11 +178,11 @@ export async function updateWebhook(
   });
 }
 
-/** Ends the rest of a webhook. Throws `NOT_FOUND`. */
-export async function endRest(database: Queries, id: string): Promise<void> {
+/** Ends the pauses after failures of a webhook. Throws `NOT_FOUND`. */
+export async function endBackOff(database: Queries, id: string): Promise<void> {
   await database.transaction(async (tx) => {
     const { webhook } = await lockWebhook(tx, id);
-    await tx.commit(storeWebhook({ ...webhook, ...RESTED }), sendAll(id));
+    await tx.commit(storeWebhook({ ...webhook, ...RECOVERED }), sendAll(id));
   });
 }
 

@@ -1,7 +1,7 @@
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import { isOrigin } from "../origin.ts";
 import { timeline } from "../products/changes.ts";
-import { REST_AFTER } from "./webhook.ts";
+import { BACK_OFF_AFTER } from "./webhook.ts";
 
 /* What webhooks have to send. In these fragments, `w` is a webhook, `d` a delivery, `b` a backlog. */
 
@@ -17,15 +17,15 @@ type Owner = typeof organization | Statement;
 /** Whether a message is not being sent. */
 export const isFree = sql`(d.sent_until is null or d.sent_until < now())`;
 
-/** Whether a message is due. After its pause, a resting webhook sends any message. */
+/** Whether a message is due. A webhook that backs off sends any message after its pause. */
 export const isDue = sql`(
   d.status = 'waiting' and ${isFree}
-  and (d.next_attempt_at <= now() or w.failures >= ${REST_AFTER})
+  and (d.next_attempt_at <= now() or w.failures >= ${BACK_OFF_AFTER})
 )`;
 
 /** The time up to which the messages of webhook `w` are due: the same rule for an index. */
 const dueAt =
-  sql`case when w.failures >= ${REST_AFTER} then 'infinity' else now() end`;
+  sql`case when w.failures >= ${BACK_OFF_AFTER} then 'infinity' else now() end`;
 
 /** Whether a message is about a product, and no attempt has ended. */
 export const isUntried = sql`(d.attempts = 0 and d.product_id is not null)`;

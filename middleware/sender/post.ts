@@ -72,7 +72,7 @@ function exchange(
 ): Promise<Answer> {
   const { request } = url.protocol === "https:" ? https : http;
   const host = hostOf(url);
-  return new Promise((settle) => {
+  return new Promise((resolve) => {
     const sending = request({
       method: "POST",
       host,
@@ -88,7 +88,7 @@ function exchange(
 
     function end(answer: Answer): void {
       clearTimeout(timer);
-      settle(answer);
+      resolve(answer);
       sending.destroy();
     }
 

@@ -118,7 +118,7 @@ function pathItems(operations: Described[], failures: Failure[]) {
 
 function operationObject(operation: Described, failures: Failure[]) {
   const { key, permission, query, body, headers = [] } = operation;
-  const { status = 200 } = operation;
+  const { status = 200, response, xml = [] } = operation;
   const requestHeaders = headers.filter((name) =>
     name in REQUEST_HEADERS
   ) as RequestHeader[];
@@ -134,14 +134,23 @@ function operationObject(operation: Described, failures: Failure[]) {
       ...(["Accept-Version", "X-Request-Id", ...requestHeaders] as const)
         .map((name) => headerParameter(name, operation)),
     ],
-    requestBody: hasBody(operation)
-      ? { required: true, content: mediaTypesOf(body, exampleBodies(key)) }
+    requestBody: body || xml.includes("body")
+      ? {
+        required: true,
+        content: contentOf(body, xml.includes("body"), exampleBodies(key)),
+      }
       : undefined,
     responses: {
       [status]: {
         description: operation.returns,
         headers: responseHeaders(ownHeaders as ResponseHeader[]),
-        ...status !== 204 && { content: responseContent(operation) },
+        ...status !== 204 && {
+          content: contentOf(
+            response,
+            xml.includes("response"),
+            exampleResponses(key),
+          ),
+        },
       },
       ...requestHeaders.includes("If-None-Match") && {
         304: {
@@ -154,37 +163,30 @@ function operationObject(operation: Described, failures: Failure[]) {
   };
 }
 
-function hasBody({ body, xml = [] }: Operation): boolean {
-  return body !== undefined || xml.includes("body");
-}
-
-function responseContent({ key, response, xml = [] }: Operation) {
-  const examples = exampleResponses(key);
-  const isXml = xml.includes("response");
-  return {
-    ...(response || !isXml) && jsonContent(response, examples),
-    ...isXml && xmlContent(examples),
-  };
-}
-
-/** The content of a body: JSON with this schema, or XML without one. */
-function mediaTypesOf(name: string | undefined, examples: Examples) {
-  return name ? jsonContent(name, examples) : xmlContent(examples);
-}
-
 type Examples = ReturnType<typeof exampleBodies>;
 
-function jsonContent(name: string | undefined, examples: Examples) {
-  const schema = name ? ref("schemas", name) : { type: "object" };
-  const json = examplesIn("json", examples);
-  return { "application/json": { schema, examples: json } };
-}
-
-/** XML is described by its own schemas, which EDItEUR publishes. */
-function xmlContent(examples: Examples) {
-  const schema = { type: "string", contentMediaType: "application/xml" };
-  const xml = examplesIn("xml", examples);
-  return { "application/xml": { schema, examples: xml } };
+/**
+ * The content of a body: JSON with this schema, XML, or both. EDItEUR publishes the schemas
+ * of the XML.
+ */
+function contentOf(
+  name: string | undefined,
+  isXml: boolean,
+  examples: Examples,
+) {
+  const json = name ? ref("schemas", name) : { type: "object" };
+  const xml = { type: "string", contentMediaType: "application/xml" };
+  return {
+    ...(name || !isXml) && {
+      "application/json": {
+        schema: json,
+        examples: examplesIn("json", examples),
+      },
+    },
+    ...isXml && {
+      "application/xml": { schema: xml, examples: examplesIn("xml", examples) },
+    },
+  };
 }
 
 /** Examples are text if they are XML. */

@@ -262,7 +262,7 @@ export const PROSE = {
     tag: "Webhooks",
     summary: "Update a webhook",
     description:
-      "Changes only the fields in the body. `after` sets the webhook back, or forward: it sends every change after that place again, with the ids that the messages had. A new `url`, `enabled: true` and `after` end a rest. What waited while a webhook was disabled is sent once it is enabled.",
+      "Changes only the fields in the body. `after` sets the webhook back, or forward: it sends every change after that position again, with the ids that the messages had. A new `url`, `enabled: true` and `after` end its pauses. What waited while a webhook was disabled is sent once it is enabled.",
     returns: "The webhook.",
   },
   deleteWebhook: {

@@ -13,7 +13,7 @@ const WHEN: Record<MessageType, string> = {
   "feed.advanced":
     "Products have changed: one message for a burst. The next one is sent once this is answered with 2xx.",
   "feed.restarted":
-    "Every product follows, since the place of the webhook in the feed is gone, as after a restore or a failover of the database, or after 30 days off. A receiver with a copy drops what does not come again. A webhook gets it with `product.changed`, `product.deleted` or `feed.advanced` in its `events`.",
+    "Every product follows, since the position of the webhook in the feed is gone, as after a restore or a failover of the database, or after 30 days off. A receiver with a copy drops what does not come again. A webhook gets it with `product.changed`, `product.deleted` or `feed.advanced` in its `events`.",
   "webhook.disabled":
     "Another webhook of the organization is disabled, by a caller or by the service.",
   "webhook.test": "A caller tests the webhook.",

@@ -42,12 +42,19 @@ return translate(
   'ς', 'σ'
 );
 
--- What `search` compares: unaccented, and without the voicing marks of kana. ASCII takes a shorter way.
+-- What `search` compares: unaccented, with apostrophes of every kind as one, and without the voicing marks of kana.
+-- ASCII takes a shorter way.
 create function search_key(value text) returns text
 language sql immutable parallel safe
 return case
   when octet_length(value) = char_length(value) then lower(value collate "C")
-  else normalize(translate(normalize(unaccented(value), nfd), U&'\3099\309A', ''), nfc)
+  else normalize(
+    translate(
+      normalize(unaccented(value), nfd),
+      E'\u2018\u2019\u201b\u02bb\u02bc\u02b9\u2032\u00b4\uff07\uff40\u3099\u309a', repeat('''', 10)
+    ),
+    nfc
+  )
 end;
 
 -- The name of a record as searches and references by name compare it: with each run of white space as one space,

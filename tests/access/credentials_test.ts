@@ -199,13 +199,17 @@ for (const { says, status = 401, isLookedUp = false, headers } of REFUSED) {
       other: await app.organization(),
     });
 
+    const texts = new Set<string>();
     for (const headers of all) {
       const given = JSON.stringify(headers).slice(0, 100);
       for (const [method, path] of REQUESTS) {
         const reply = await send(handler, path(org), { method, headers });
 
         assertEquals(reply.status, status, given);
-        if (method !== "HEAD") assertEquals(reply.body.error.message, says);
+        if (method !== "HEAD") {
+          assertEquals(reply.body.error.message, says);
+          texts.add(withoutRequestId(reply));
+        }
         if (status === 403) continue;
         assertMatch(
           reply.headers.get("www-authenticate")!,
@@ -213,7 +217,7 @@ for (const { says, status = 401, isLookedUp = false, headers } of REFUSED) {
         );
       }
     }
-    assertEquals(counted.reads > 0, isLookedUp);
+    assertEquals([texts.size, counted.reads > 0], [1, isLookedUp]);
     if (isLookedUp) assertEquals((await withKey(app, org.key)).status, 200);
   });
 }
@@ -270,26 +274,6 @@ it("give access to their own organization", async ({ org, app, sql }) => {
       { "x-organization-id": other.id, ...byKey },
     ),
     [1, 1, 1],
-  );
-});
-
-it("are refused with the same response, whatever is wrong", async ({ org, app, sql }) => {
-  const other = await app.organization();
-  const token = tokenOf(await member(sql, "owner", org));
-  const same = async (...all: Headers[]) => {
-    const texts = new Set<string>();
-    for (const headers of all) {
-      texts.add(withoutRequestId(await app.send(PRODUCTS, { headers })));
-    }
-    assertEquals(texts.size, 1);
-  };
-
-  await same(
-    { "x-api-key": `${org.key.slice(0, 17)}${"A".repeat(43)}` },
-    { "x-api-key": `cat_000000000000_${org.key.slice(-43)}` },
-  );
-  await same(
-    ...[other.id, uuidv7(), "x"].map((id) => asMember(token, { id })),
   );
 });
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/data/bodies.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import {
@@ -112,13 +112,6 @@ Deno.test("Another organization", async ({ step: it }) => {
       assertEquals([items.length, body.meta.total], [1, 1]);
       assert(items.every((item) => item.organization_id === org.id));
     }
-  });
-
-  await it("may have a book with the same ISBN", async () => {
-    const { mine, theirs } = await scene(app);
-
-    assertEquals(mine.product.isbn13, theirs.product.isbn13);
-    assertNotEquals(mine.id, theirs.id);
   });
 });
 

@@ -54,21 +54,4 @@ Deno.test("The demo organization", async ({ step: it }) => {
 
     assertEquals(emptyFields("Product", product), []);
   });
-
-  await it("has a program with the complete product", async () => {
-    const { body: { data: [program] } } = await app.send(
-      "/api/publishing-programs",
-      { headers },
-    );
-
-    const { body } = await app.send(
-      `/api/publishing-programs/${program.id}/products`,
-      { headers },
-    );
-
-    const { id } = list.data.find((product: { product_code: string }) =>
-      product.product_code === COMPLETE
-    );
-    assert(body.data.some((product: { id: string }) => product.id === id));
-  });
 });

@@ -6,7 +6,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { launch, ROOT, start } from "../support/app/process.ts";
 
-/** The number of times that the test kills the service. `deno task soak` does it more often. */
+/** The number of times that the test kills the service. */
 const ROUNDS = 2;
 
 /** The number of products created before each kill. */

@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
-import { launch, type Service, start } from "../support/app/process.ts";
+import { type Service, start } from "../support/app/process.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 /**
@@ -70,13 +70,6 @@ Deno.test("A service", TIMED, async ({ step: it }) => {
     assertEquals(await stop(service), 0);
 
     for (const client of clients) client.close();
-  });
-
-  await it("refuses a DATA_DIR with a comma in one line", async () => {
-    const { code, stderr } = await launch({ DATA_DIR: `${dataDir},b` }).ended;
-
-    assertEquals(code, 1);
-    assertMatch(stderr, /^DATA_DIR must not contain a comma, [^\n]+\n$/);
   });
 });
 

@@ -95,23 +95,6 @@ faultTest("Killed sessions", async (scene, { step: it }) => {
     await scene.assertSound();
   });
 
-  await it("repeat an uncommitted transaction", async () => {
-    let runs = 0;
-
-    await database().transaction(async (tx) => {
-      await tx.send(sql`insert into notes values (${`run ${++runs}`})`);
-      // PostgreSQL ends sessions that are idle in a transaction for this time.
-      if (runs === 1) {
-        await tx.send(sql`set local idle_in_transaction_session_timeout = 20`);
-        await pause(200);
-      }
-      return await tx.commit(sql`select`);
-    });
-
-    assertEquals(await notes(), ["run 2"]);
-    await scene.assertSound();
-  });
-
   await it("roll back their transaction", async () => {
     let broken: Transaction;
     await observer`truncate notes`;

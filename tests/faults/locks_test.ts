@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MAX_WAITING } from "../../db/connections/queue.ts";
 import { raw } from "../../db/connections/sql.ts";
 import { toApiError } from "../../middleware/respond.ts";
 import { STATUS } from "../../schema/errors.ts";
@@ -46,31 +45,6 @@ faultTest("Locks and slow statements", async (scene, { step: it }) => {
       ["Emma", ...after.map(({ body }) => body.data.title)].sort(),
     );
     assertEquals((await org.get("/api/products")).body.meta.total, 101);
-    await scene.assertSound();
-  });
-
-  await it("refuse requests beyond the queue at once", async () => {
-    const org = await app.organization();
-    const { path } = await org.create();
-
-    await observer.begin(async (sql) => {
-      await sql`lock table products in access exclusive mode`;
-      const waiting = Array.from({ length: 1_200 }, () => org.get(path));
-      const { status, body } = await Promise.race(waiting);
-      assertEquals([status, body.error.code], [429, "TOO_MANY_REQUESTS"]);
-      assertEquals(
-        body.error.message,
-        "Too many requests of this caller are waiting for the database",
-      );
-      const { caller: ofCaller } = MAX_WAITING;
-      await eventually(
-        { used: 3, waiting: ofCaller },
-        () => app.database.load,
-      );
-      return waiting;
-    }).then((waiting) => Promise.all(waiting));
-
-    assertEquals((await org.get(path)).status, 200);
     await scene.assertSound();
   });
 

@@ -41,18 +41,28 @@ Deno.test(
       await copy.assertComplete();
     });
 
-    await it("is named by deno task doctor, with both ways out", async () => {
+    await it("is named by deno task doctor with both ways out, after a session that stays open", async () => {
+      const report = async () =>
+        (await doctor((name) =>
+          name === "DATABASE_URL" ? cluster.url : undefined
+        )).text.replaceAll(/\s+/g, " ");
+      const open = postgres(cluster.url, { max: 1, fetch_types: false });
+      stack.defer(() => open.end({ timeout: 1 }));
+      await open.unsafe("begin; select pg_current_xact_id()");
+      await pause(2_000);
       await prepare("Persuasion");
       // The doctor leaves out what has just begun.
       await pause(10_500);
 
-      const { text: report } = await doctor(
-        (name) => name === "DATABASE_URL" ? cluster.url : undefined,
-      );
+      const first = await report();
+      await open`rollback`;
+      const second = await report();
       await session`rollback prepared 'held'`;
 
+      assertStringIncludes(first, "has been writing for 1");
+      assertStringIncludes(first, "select pg_terminate_backend(");
       assertStringIncludes(
-        report.replaceAll(/\s+/g, " "),
+        second,
         "the feed of changes waits for it -> End it: commit prepared 'held' or rollback prepared 'held', in the database postgres",
       );
     });

@@ -188,19 +188,6 @@ faultTest("A replica", async (scene, { step: it }) => {
     }
   });
 
-  await it("keeps organizations apart", async () => {
-    const [ours, theirs] = [
-      await follower.organization(),
-      await follower.organization(),
-    ];
-    const { path } = await ours.create();
-    await follower.caughtUp();
-
-    const [product, list] = [await theirs.get(path), await theirs.get(LIST)];
-
-    assertEquals([product.status, list.body.meta.total], [404, 0]);
-  });
-
   await it("may cancel a read that conflicts with the primary", async () => {
     const org = await follower.organization();
     const { id } = await org.create();

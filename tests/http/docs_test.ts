@@ -22,6 +22,7 @@ Deno.test("GET /docs", TIMED, async ({ step: it }) => {
     const response = await ask("/docs");
 
     assertEquals(response.status, 200);
+    assertMatch(response.headers.get("server-timing")!, /^total;dur=\d/);
     assertEquals(
       response.headers.get("content-type"),
       "text/html; charset=utf-8",

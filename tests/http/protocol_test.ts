@@ -4,9 +4,11 @@ import {
   assertMatch,
   assertNotEquals,
 } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { openApp, send, SETTINGS } from "../support/app/harness.ts";
+import { withOperations } from "../support/app/operations.ts";
 import { operationsIn } from "../support/app/own_app.ts";
 
 /** The seconds that a list takes. The embedded database runs one after the other. */
@@ -206,15 +208,25 @@ Deno.test("The protocol", async ({ step: it }) => {
     await sleeping;
   });
 
-  await it("is live but not ready while it stops", async () => {
-    const handler = app.variant({ isReady: () => false });
+  await it("says how long a request took", async () => {
+    const database = withOperations(app.database, (operations) => ({
+      ...operations,
+      transaction: (work, ...opening) =>
+        operations.transaction(async (tx) => {
+          await pause(50);
+          return await work(tx);
+        }, ...opening),
+    }));
+    const started = performance.now();
 
-    const live = await send(handler, "/health/live");
-    const ready = await send(handler, "/health/ready");
+    const { headers } = await send(app.variant({ database }), path, {
+      method: "PUT",
+      headers: { ...asWriter, "content-type": "application/json" },
+      body: "{}",
+    });
 
-    assertEquals(live.status, 200);
-    assertEquals(ready.status, 503);
-    assertEquals(ready.body.error.code, "SERVICE_UNAVAILABLE");
-    assertEquals(ready.headers.get("retry-after"), "1");
+    const timing = headers.get("server-timing")!;
+    const total = Number(timing.replace("total;dur=", ""));
+    assert(total >= 45 && total <= performance.now() - started, timing);
   });
 });

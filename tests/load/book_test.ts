@@ -1,77 +1,59 @@
-import { assertEquals } from "@std/assert";
-import { bookOf } from "./book.ts";
+import { assertEquals, assertThrows } from "@std/assert";
+import { booksOf } from "./book.ts";
 
-const RECORD = {
-  book_id: "1",
-  isbn: "439023483",
-  authors: "Suzanne Collins",
-  original_publication_year: "2008.0",
-  title: "The Hunger Games (The Hunger Games, #1)",
-  image_url: "https://covers.example/1.jpg",
-};
+const HEADER = "isbn,authors,original_publication_year,title,image_url\n";
+
+const COVER = "https://covers.example/1.jpg";
+
+/** The book of a row with this title, in CSV. */
+function titled(title: string) {
+  const [book] = booksOf(`${HEADER},Jane Austen,,${title},${COVER}`);
+  return [book!.product.title, book!.series];
+}
 
 const TITLES: Record<string, [title: string, series: string | undefined]> = {
   "Emma": ["Emma", undefined],
+  '"Say ""Emma"",\nand go"': ['Say "Emma",\nand go', undefined],
   "Emma (Annotated)": ["Emma (Annotated)", undefined],
-  "Emma (Novels, #1)": ["Emma", "Novels"],
-  "Emma  (Novels, #1-4 + 3.5)": ["Emma", "Novels"],
+  '"Emma (Novels, #1)"': ["Emma", "Novels"],
+  '"Emma  (Novels, #1-4 + 3.5)"': ["Emma", "Novels"],
   "Emma (Novels#1)": ["Emma", "Novels"],
-  "Emma (Annotated) (Novels, #1)": ["Emma (Annotated)", "Novels"],
-  "Ranma (Ranma ½ (US 2nd), #1)": ["Ranma", "Ranma ½ (US 2nd)"],
-  "Part 2 (Memory, Sorrow, and Thorn, #3; Part 2)": [
+  '"Emma (Annotated) (Novels, #1)"': ["Emma (Annotated)", "Novels"],
+  '"Ranma (Ranma ½ (US 2nd), #1)"': ["Ranma", "Ranma ½ (US 2nd)"],
+  '"Part 2 (Memory, Sorrow, and Thorn, #3; Part 2)"': [
     "Part 2",
     "Memory, Sorrow, and Thorn",
   ],
-  "Steam (Discworld, #40, Moist von Lipwig #3 )": ["Steam", "Discworld"],
 };
 
-Deno.test("bookOf", async ({ step: it }) => {
-  await it("pads the ISBN-10 and computes the ISBN-13", () => {
-    const { product, omissions } = bookOf(RECORD);
-
-    assertEquals(product, {
-      title: "The Hunger Games",
-      isbn10: "0439023483",
-      isbn13: "9780439023481",
-      publication_date: "2008-01-01",
-      cover_image_url: "https://covers.example/1.jpg",
-    });
-    assertEquals(omissions, []);
-  });
-
-  for (const [given, [title, series]] of Object.entries(TITLES)) {
-    await it(`finds the series of ${given}`, () => {
-      const book = bookOf({ ...RECORD, title: given });
-
-      assertEquals([book.product.title, book.series], [title, series]);
+Deno.test("booksOf", async ({ step: it }) => {
+  for (const [given, expected] of Object.entries(TITLES)) {
+    await it(`finds title and series of ${given}`, () => {
+      assertEquals(titled(given), expected);
     });
   }
 
-  await it("names the omitted fields", () => {
-    const { product, authors, omissions } = bookOf({
-      ...RECORD,
-      isbn: "812971060",
-      authors: "Homer, Robert Fagles, Homer",
-      original_publication_year: "-720.0",
-    });
+  await it("repairs ISBNs and years, and leaves out what is wrong", () => {
+    const books = booksOf(
+      `${HEADER}439023483,Suzanne Collins,2008.0,Games,${COVER}\r\n` +
+        `812971060,"Homer, Robert Fagles, Homer",-720.0,Odyssey,${COVER}\n`,
+    );
 
-    assertEquals(Object.keys(product), ["title", "cover_image_url"]);
-    assertEquals(authors, ["Homer", "Robert Fagles"]);
-    assertEquals(omissions, [
-      "an author is named twice",
-      "0812971060 is no ISBN-10: expected the check digit X",
-      "-720.0 is no year from 1 to 9999",
+    assertEquals(books.map(({ product }) => product), [
+      {
+        title: "Games",
+        isbn10: "0439023483",
+        isbn13: "9780439023481",
+        publication_date: "2008-01-01",
+        cover_image_url: COVER,
+      },
+      { title: "Odyssey", cover_image_url: COVER },
     ]);
+    assertEquals(books[1]!.authors, ["Homer", "Robert Fagles"]);
   });
 
-  await it("accepts a book without ISBN and year", () => {
-    const { product, omissions } = bookOf({
-      ...RECORD,
-      isbn: "",
-      original_publication_year: "",
-    });
-
-    assertEquals(Object.keys(product), ["title", "cover_image_url"]);
-    assertEquals(omissions, []);
+  await it("refuses what is no CSV of books", () => {
+    assertThrows(() => booksOf('a"b'), SyntaxError, "unexpected quote");
+    assertThrows(() => booksOf("a,b\n1\n"), SyntaxError, "Row 2 has 1 fields");
   });
 });

@@ -364,34 +364,42 @@ it3("and two references of one ISBN are no one product", async ({ onix }) => {
 });
 
 it3(
-  "and not by an ISBN that its own record corrects",
+  "and not by an ISBN that its own record corrects, before or after it",
   async ({ onix, product }) => {
-    for (const order of [["own", "other"], ["other", "own"]]) {
-      const [one, two] = [isbnOf(31), isbnOf(32)];
-      const { outcomes: [{ id }] } = await onix.report(
-        message(record({ reference: `own ${order[0]}`, isbn: one })),
-      );
-      const records: Record<string, string> = {
-        own: record({ reference: `own ${order[0]}`, isbn: two }),
-        other: record({ reference: `other ${order[0]}`, isbn: one }),
-      };
+    const fillers = Array.from(
+      { length: 120 },
+      (_, i) => record({ reference: `between ${i}`, isbn: isbnOf(100 + i) }),
+    );
+    await onix.report(message(...fillers));
+    for (const between of [[], fillers]) {
+      for (const order of [["own", "other"], ["other", "own"]]) {
+        const name = `${order[0]} ${between.length}`;
+        const [one, two] = [isbnOf(31), isbnOf(32)];
+        const { outcomes: [{ id }] } = await onix.report(
+          message(record({ reference: `own ${name}`, isbn: one })),
+        );
+        const records: Record<string, string> = {
+          own: record({ reference: `own ${name}`, isbn: two }),
+          other: record({ reference: `other ${name}`, isbn: one }),
+        };
+        const [first, last] = order.map((name) => records[name]!);
+        const text = message(first!, ...between, last!);
 
-      const report = await onix.report(
-        message(...order.map((name) => records[name]!)),
-      );
+        const tried = await onix.report(text, "?dry_run=true");
+        const report = await onix.report(text);
 
-      assertEquals([report.updated, report.created], [1, 1]);
-      const isbns = [];
-      for (const { id } of report.outcomes) {
-        isbns.push(
-          (await product(id)).isbn13,
+        assertEquals([tried.updated, tried.created], [1, 1], name);
+        assertEquals([report.updated, report.created], [1, 1], name);
+        const isbns = [];
+        for (const { id } of report.outcomes) {
+          isbns.push((await product(id)).isbn13);
+        }
+        assertEquals(isbns.toSorted(), [one, two].toSorted());
+        assertEquals((await product(id)).isbn13, two);
+        await onix.report(
+          message(deletionOf(`own ${name}`), deletionOf(`other ${name}`)),
         );
       }
-      assertEquals(isbns, order[0] === "own" ? [two, one] : [one, two]);
-      assertEquals((await product(id)).isbn13, two);
-      await onix.report(
-        message(deletionOf(`own ${order[0]}`), deletionOf(`other ${order[0]}`)),
-      );
     }
   },
 );

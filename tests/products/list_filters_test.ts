@@ -15,10 +15,10 @@ import { idsOf, load } from "../support/sql/loading.ts";
  * finding_table.txt has the others.
  */
 
-const ALL = REFERENCE_FILTERS.map(({ name }) => name);
+const ALL = REFERENCE_FILTERS.map(({ field }) => field);
 
 const REFERENCES = REFERENCE_FILTERS.filter(({ isCounted }) => !isCounted)
-  .map(({ name }) => name);
+  .map(({ field }) => field);
 
 const it = testsOf("GET /products by filters");
 

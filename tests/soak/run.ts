@@ -1,48 +1,76 @@
+import { assert, assertEquals } from "@std/assert";
 import { parseArgs } from "node:util";
-import { type Figures, HEAD, rowOf } from "./figures.ts";
+import { pause } from "../../db/connections/deadline.ts";
+import { type Load, startLoad } from "../faults/load.ts";
+import { restarts } from "../faults/restarts.ts";
+import { openScene } from "../faults/scene.ts";
 import { besideHostile } from "./hostile.ts";
-import { killEmbedded, killProcesses, killSessions } from "./kills.ts";
 
-const USAGE =
-  `deno task soak [sessions|processes|embedded|hostile …] [--share 1]
+const USAGE = `deno task soak [sessions|processes|hostile …] [--minutes 5]
 
 Clients of two organizations create, update, read, list and delete without a pause. Meanwhile:
 
-  sessions   kills one of the service's sessions every 100 ms, for 5 minutes
-  processes  kills (kill -9) and restarts the service on PostgreSQL, 100 times
-  embedded   kills (kill -9) and restarts the service on the embedded database, 20 times
-  hostile    sends what takes memory and processor, from a third organization, for 5 minutes
+  sessions   kills one of the service's sessions every 100 ms
+  processes  kills (kill -9) and restarts the service every second
+  hostile    sends what takes memory and processor, from a third organization
 
 Then every acknowledged write must be stored completely, in its own organization. Beside a hostile
-neighbour, no request may fail either, and the process may take 400 MB at most. --share 0.1 runs a tenth of each.
+neighbour, no request may fail either, and the process may take 400 MB at most.
 The soaks start a temporary PostgreSQL from Debian's packages.`;
 
-const RUNS: Record<string, (share: number) => Promise<Figures>> = {
-  sessions: (share) => killSessions(5 * share),
-  processes: (share) => killProcesses(Math.ceil(100 * share)),
-  embedded: (share) => killEmbedded(Math.ceil(20 * share)),
-  hostile: (share) => besideHostile(5 * share),
+const RUNS: Record<string, (minutes: number) => Promise<Load>> = {
+  sessions: (minutes) =>
+    whileKilling(minutes, async ({ killSessions }) => {
+      await pause(100);
+      await killSessions(1);
+    }),
+  processes: (minutes) =>
+    whileKilling(minutes, async (_, service) => {
+      await pause(300 + Math.random() * 700);
+      await service.kill();
+      await service.start();
+    }),
+  hostile: besideHostile,
 };
 
-/** Runs the named soaks, or all, and prints a row of figures for each. Throws at the first lost write. */
+/** Repeats this under load, for this number of minutes. */
+async function whileKilling(
+  minutes: number,
+  kill: (
+    scene: Awaited<ReturnType<typeof openScene>>,
+    service: ReturnType<typeof restarts>,
+  ) => Promise<void>,
+): Promise<Load> {
+  await using scene = await openScene();
+  await using service = restarts(scene);
+  await service.start();
+  const load = await startLoad(service.app, { clients: 6 });
+  const end = performance.now() + minutes * 60_000;
+  while (performance.now() < end) await kill(scene, service);
+  await pause(1_000);
+  await load.stop();
+  await scene.assertSound(load);
+  await service.kill();
+  assertEquals(service.logged.match(/Uncaught .*/g), null);
+  return load;
+}
+
+/** Runs the named soaks, or all, and prints the figures of each. Throws at the first lost write. */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      share: { type: "string", default: "1" },
+      minutes: { type: "string", default: "5" },
       help: { type: "boolean", default: false },
     },
   });
-  const share = Number(values.share);
+  if (values.help) return console.log(USAGE);
+  const minutes = Number(values.minutes);
   const names = positionals.length > 0 ? positionals : Object.keys(RUNS);
-  if (values.help || !(share > 0) || !names.every((name) => RUNS[name])) {
-    return console.log(USAGE);
-  }
-  console.log(HEAD);
+  assert(minutes > 0 && names.every((name) => RUNS[name]), USAGE);
   for (const name of names) {
-    const started = performance.now();
-    const figures = await RUNS[name]!(share);
-    console.log(rowOf(name, (performance.now() - started) / 1_000, figures));
+    const { responses, acknowledged, slowestMs } = await RUNS[name]!(minutes);
+    console.log(name, { responses, acknowledged, slowestMs });
   }
 }
 

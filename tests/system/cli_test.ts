@@ -1,6 +1,4 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { help } from "../../db/commands/cli.ts";
-import { COMMANDS } from "../../db/commands/commands.ts";
 import { ROOT } from "../support/app/process.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
@@ -50,25 +48,9 @@ Deno.test("An invalid command line", TIMED, async ({ step: it }) => {
 });
 
 Deno.test(
-  "--help explains each command and the service",
+  "--help of a task",
   TIMED,
   async ({ step: it }) => {
-    const usages: Record<string, string> = {
-      ...Object.fromEntries(
-        Object.entries(COMMANDS).map(([call, { usage }]) => [call, usage]),
-      ),
-      "key": "key create",
-      "start": "start",
-    };
-    for (const [call, usage] of Object.entries(usages)) {
-      await it(`deno task ${call} --help`, () => {
-        const lines = help(...call.split(" ")).split("\n");
-
-        assertStringIncludes(lines[0]!, `deno task ${usage}`);
-        assertEquals(lines.length, call === "key" ? 6 : 2);
-      });
-    }
-
     for (const task of ["start", "load", "bench", "soak"]) {
       await it(`deno task ${task} --help opens no database`, async () => {
         const { code, stdout, stderr } = await new Deno.Command(

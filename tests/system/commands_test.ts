@@ -347,6 +347,8 @@ Deno.test("deno task", async ({ step: it }) => {
       assertStringIncludes(help(), `deno task ${usage}\n    ${does}`);
     }
     assertEquals(help("key").match(/deno task/g)?.length, 3);
+    assertEquals(help("key", "create").split("\n").length, 2);
+    assertStringIncludes(help("start"), "deno task start");
     assertEquals(help("--help"), help());
   });
 });

@@ -137,6 +137,19 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
     assertEquals(await complaints(), []);
   });
 
+  await it("reports a copied database before a migration", async () => {
+    await script(
+      database,
+      (sql) => sql`update change_origins set place = 'elsewhere'`,
+    );
+
+    assertEquals(await complaints(), [
+      "changes: The database was copied -> deno task migrate",
+    ]);
+    await migrate(database);
+    assertEquals(await complaints(), []);
+  });
+
   await it("refuses the database of another release", async () => {
     await script(
       database,

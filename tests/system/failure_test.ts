@@ -42,12 +42,4 @@ Deno.test("The response to an unexpected error", async ({ step: it }) => {
       "The check of credentials was too busy for this request",
     );
   });
-
-  await it("does not affect later requests", async () => {
-    const org = await app.organization();
-
-    await org.create();
-
-    assertEquals((await org.get("/api/products")).body.meta.total, 1);
-  });
 });

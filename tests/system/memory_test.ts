@@ -132,13 +132,4 @@ Deno.test("The memory of requests", async ({ step: it }) => {
     await refuses(() => keep(memory, B, 300));
     await keep(memory, B, 200);
   });
-
-  await it("refuses at the deadline", async () => {
-    const memory = shared();
-    await keep(memory, A, 1_000);
-
-    const error = await assertRejects(() => keep(memory, A, 1), ApiError);
-
-    assertEquals(error.code, "SERVICE_UNAVAILABLE");
-  });
 });

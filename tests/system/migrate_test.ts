@@ -8,8 +8,6 @@ import {
   pendingMigrations,
 } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
-import { SETTINGS } from "../support/app/harness.ts";
-import { ROOT } from "../support/app/process.ts";
 import { copyOfSql, MIGRATIONS } from "../support/sql/folder.ts";
 import { script } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
@@ -227,35 +225,5 @@ end $$;
       ) => [id, updated_at > before[i]!.updated_at]),
       before.map(({ id }) => [id, true]),
     );
-  },
-});
-
-Deno.test({
-  ...TIMED,
-  name: "deno task migrate may run in several processes at once",
-  ignore: !SETTINGS.url,
-  async fn() {
-    await using fresh = await openFreshDatabase();
-    const migrateElsewhere = () =>
-      new Deno.Command(Deno.execPath(), {
-        args: ["task", "-q", "migrate"],
-        cwd: ROOT,
-        env: { DATABASE_URL: fresh.settings.url! },
-      }).output();
-
-    const all = await Promise.all([
-      migrateElsewhere(),
-      migrateElsewhere(),
-      install(fresh.operations),
-      install(fresh.operations),
-    ]);
-
-    assertEquals(all.map((one) => "code" in one ? one.code : 0), [0, 0, 0, 0]);
-    const known = await script(
-      fresh.operations,
-      (sql) => sql`select name from schema_migrations`,
-    );
-    // With functions.sql and seed.sql.
-    assertEquals(known.length, MIGRATIONS.length + 2);
   },
 });

@@ -20,8 +20,12 @@ Deno.test({
     const use = async () => {
       const caller = { organizationId: "", name: "" };
       const deadline = performance.now() + 10_000;
-      const lease = await pool.acquire(caller, "short", deadline);
-      const [row] = await lease.settle(lease.connection.send(session));
+      const [row] = await pool.use(
+        caller,
+        "short",
+        deadline,
+        ({ connection }) => connection.send(session),
+      );
       return row!.pid;
     };
     let first = "";

@@ -8,11 +8,7 @@ import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test("A process that is stopped", TIMED, async ({ step: it }) => {
   const dataDir = await preparedFolder();
-  const { place, key } = await prepare(
-    "Stop",
-    { ...SETTINGS, dataDir },
-    async () => {},
-  );
+  const { place, key } = await prepare("Stop", { ...SETTINGS, dataDir });
   const headers = { "x-api-key": key, "content-type": "application/json" };
 
   await it("finishes running requests", async () => {

@@ -9,7 +9,6 @@ import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
-import { IS_WHOLE } from "../support/app/sample.ts";
 import {
   command,
   commandsOn,
@@ -177,36 +176,6 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
       const bytes = (text.length / 1e6).toFixed(1);
       const lines = (text.split("\n").length - 1).toLocaleString("en");
       assertStringIncludes(stdout, `Importing ${bytes} MB, ${lines} lines`);
-    },
-  });
-
-  await it({
-    name: "no command prints characters that a terminal interprets",
-    // `commands_test.ts` and `cli_test.ts` have the same without a process.
-    ignore: !hasTerminals || !IS_WHOLE,
-    async fn() {
-      const name = "Harbour \u009b2J \u202e \x07";
-      const header = JSON.stringify({
-        kind: "catalogue",
-        version: 2,
-        organization: { name },
-      });
-      const id = "01980000-0000-7000-8000-000000000001";
-      const own = (command: string) => `$0 ${command} --organization ${id}`;
-
-      await run(`${own("import")} -`, header);
-      const shown = await onTerminal(
-        `${own("export")}; $0 organization list; $0 organization list --json`,
-      );
-      const exportedToFile = await run(own("export"), "");
-
-      assertEquals(
-        shown.stdout.match(/Harbour .u009b2J .u202e .u0007/g)?.length,
-        3,
-      );
-      // deno-lint-ignore no-control-regex
-      assert(!/[^\x20-\x7e\r\n]/.test(shown.stdout.replace(/\x1b\[K/g, "")));
-      assertEquals(JSON.parse(exportedToFile.stdout).organization.name, name);
     },
   });
 

@@ -3,9 +3,9 @@ import { runTool } from "../support/app/tools.ts";
 
 /*
  * Checks the OpenAPI document with the tools that people use: it passes three linters
- * without a warning, and the clients of five generators compile under strict TypeScript
- * and make the calls of `clients/quick_start.ts` on the demo organization. Postman's
- * collection gets no response that the document causes.
+ * without a warning, and the clients of five generators compile under strict TypeScript.
+ * One of them makes the calls of `clients/quick_start.ts` on the demo organization.
+ * Postman's collection gets no response that the document causes.
  *
  *     deno task clients
  */
@@ -106,12 +106,15 @@ await run(
   "generated/zodios.ts",
 );
 
-for (const client of ["openapi_fetch", "orval_fetch", "orval_zod", "hey_api"]) {
-  await run("", "--check", "--unstable-sloppy-imports", `${client}.ts`);
-  console.log(`${client}: compiles and makes the calls`);
+for (const client of ["orval_fetch", "orval_zod", "hey_api/sdk.gen"]) {
+  const file = `generated/${client}.ts`;
+  await run("", "--check", "--unstable-sloppy-imports", file);
+  console.log(`${client}: compiles`);
 }
-await run("zodios/", "--check", "zodios/quick_start.ts");
-console.log("zodios: compiles and makes the calls");
+await run("zodios/", "--check", "generated/zodios.ts");
+console.log("zodios: compiles");
+await run("", "--check", "quick_start.ts");
+console.log("openapi-fetch: compiles and makes the calls");
 
 await run(
   "",

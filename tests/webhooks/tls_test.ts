@@ -45,7 +45,6 @@ Deno.test({
   const { key } = await prepare(
     "Harbour",
     { ...SETTINGS, url: undefined, dataDir },
-    () => Promise.resolve(),
   );
   await using service = await start({
     DATA_DIR: dataDir,

@@ -117,7 +117,7 @@ export class ReportTally {
       ...this.#counts,
       warnings: this.#warnings,
       dry_run: this.#dryRun,
-      outcomes: this.#outcomes,
+      outcomes: this.#outcomes.toSorted((a, b) => a.line - b.line),
       more: this.#more,
       more_messages: this.#moreMessages,
       more_paths: this.#morePaths,

@@ -127,23 +127,21 @@ export async function start(
 }
 
 /** An organization created before the service starts. */
-export interface Prepared<T> {
+export interface Prepared {
   place: Place;
   organizationId: string;
   key: string;
-  /** The result of `fill`. */
-  filled: T;
 }
 
 /**
  * Creates an organization in a database that no service has open, and fills it by
  * SQL.
  */
-export async function prepare<T>(
+export async function prepare(
   name: string,
   settings: DatabaseSettings,
-  fill: (sql: Sql, organizationId: string) => Promise<T>,
-): Promise<Prepared<T>> {
+  fill: (sql: Sql, organizationId: string) => unknown = () => {},
+): Promise<Prepared> {
   const database = await openDatabase(settings);
   const operations = database.for({ deadline: performance.now() + 600_000 });
   await install(operations);
@@ -155,8 +153,8 @@ export async function prepare<T>(
     const { key, statement } = newKey({ organizationId, name, scope: "write" });
     await sql`${statement}`;
     SECRETS.addCredential(key);
-    const filled = await fill(sql, organizationId);
-    return { organizationId, key, filled };
+    await fill(sql, organizationId);
+    return { organizationId, key };
   });
   await database.close();
   const { url, dataDir = "" } = settings;

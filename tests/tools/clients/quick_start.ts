@@ -1,104 +1,47 @@
-import type { components } from "./generated/openapi_fetch.ts";
+import createClient from "openapi-fetch";
+import type { paths } from "./generated/openapi_fetch.ts";
 
 /*
- * The calls of `QUICKSTART.md`, of a batch and of the feed, as each generated client makes
- * them. The types of the parameters are those of one generator: the other clients compile
- * only if theirs agree.
+ * The calls of `QUICKSTART.md`, of a batch and of the feed, with a typed client. Throws if
+ * a response is not what it should be.
  */
 
-type Schemas = components["schemas"];
+const { BASE_URL: baseUrl = "", KEY = "" } = Deno.env.toObject();
+const client = createClient<paths>({ baseUrl, headers: { "x-api-key": KEY } });
 
-/** The body of a success, as far as the calls read it. */
-interface Body<T> {
-  data: T;
+/** The body of a success. */
+async function bodyOf<T>(
+  reply: Promise<{ data?: T; error?: unknown }>,
+): Promise<T> {
+  const { data, error } = await reply;
+  if (data === undefined) throw new Error(JSON.stringify(error));
+  return data;
 }
 
-interface Identified {
-  id: string;
-}
+const { cursor } = await follow();
+const { data: series } = await bodyOf(client.POST("/collections", {
+  body: { name: "Harbour Classics", collection_type: "series" },
+}));
+const { data: program } = await bodyOf(client.POST("/publishing-programs", {
+  body: { name: "Classics 2027" },
+}));
+const { data: format } = await bodyOf(client.POST("/formats", {
+  body: { name: "Paperback" },
+}));
+const { data: austen } = await bodyOf(client.POST("/contributors", {
+  body: { name: "Jane Austen" },
+}));
+const { data: [paperback] } = await bodyOf(client.GET("/product-forms", {
+  params: { query: { code: "BC" } },
+}));
+const { data: [author] } = await bodyOf(client.GET("/contributor-roles", {
+  params: { query: { code: "A01" } },
+}));
 
-interface Product extends Identified {
-  product_prices: { id: string; retail_price?: number | null | undefined }[];
-  product_sales_rights: { sales_rights_type: string }[];
-  product_territories: { markets: { name: string | null }[] }[];
-}
-
-interface Listed {
-  contributors?: unknown[] | undefined;
-}
-
-interface Result {
-  status: number;
-  error?: { code: string } | undefined;
-}
-
-interface Change {
-  deleted: boolean;
-  product?: { title: string } | undefined;
-}
-
-/** The calls. They return the bodies of successes, and throw at an error. */
-export interface Client {
-  createCollection(
-    body: Schemas["CreateCollection"],
-  ): Promise<Body<Identified>>;
-  createContributor(
-    body: Schemas["CreateContributor"],
-  ): Promise<Body<Identified>>;
-  createFormat(body: Schemas["CreateFormat"]): Promise<Body<Identified>>;
-  createProgram(
-    body: Schemas["CreatePublishingProgram"],
-  ): Promise<Body<Identified>>;
-  listForms(query: { code: string }): Promise<Body<Identified[]>>;
-  listRoles(query: { code: string }): Promise<Body<Identified[]>>;
-  createProduct(
-    body: Schemas["CreateProduct"],
-    idempotencyKey: string,
-  ): Promise<Body<Product>>;
-  updateProduct(
-    id: string,
-    body: Schemas["UpdateProduct"],
-    etag: string,
-  ): Promise<Body<Product>>;
-  getProduct(id: string): Promise<Body<Product> & { etag: string }>;
-  replaceSalesRights(
-    id: string,
-    body: Schemas["ReplaceSalesRights"],
-  ): Promise<Body<Product>>;
-  replaceTerritories(
-    id: string,
-    body: Schemas["ReplaceTerritories"],
-  ): Promise<Body<Product>>;
-  addToProgram(program: string, product: string): Promise<void>;
-  listProducts(
-    query: { search: string; include: ("contributors" | "languages")[] },
-  ): Promise<Body<Listed[]> & { meta: { total: number } }>;
-  writeProducts(body: Schemas["Batch"]): Promise<Body<Result[]>>;
-  listChanges(
-    query: { after?: string; limit: number },
-  ): Promise<Body<Change[]> & { meta: { cursor: string } }>;
-  deleteProduct(id: string): Promise<Body<{ deleted: boolean }>>;
-}
-
-/** Makes the calls. Throws if a response is not what it should be. */
-export async function quickStart(client: Client): Promise<void> {
-  const { cursor } = await follow(client);
-  const { data: series } = await client.createCollection({
-    name: "Harbour Classics",
-    collection_type: "series",
-  });
-  const { data: program } = await client.createProgram({
-    name: "Classics 2027",
-  });
-  const { data: format } = await client.createFormat({ name: "Paperback" });
-  const { data: austen } = await client.createContributor({
-    name: "Jane Austen",
-  });
-  const { data: [paperback] } = await client.listForms({ code: "BC" });
-  const { data: [author] } = await client.listRoles({ code: "A01" });
-
-  const title = `Emma ${crypto.randomUUID()}`;
-  const { data: { id } } = await client.createProduct({
+const title = `Emma ${crypto.randomUUID()}`;
+const { data: { id } } = await bodyOf(client.POST("/products", {
+  params: { header: { "Idempotency-Key": crypto.randomUUID() } },
+  body: {
     title,
     subtitle: "A Novel",
     isbn13: "978-0-14-143958-7",
@@ -146,66 +89,89 @@ export async function quickStart(client: Client): Promise<void> {
         prize_country: "GB",
       },
     ],
-  }, crypto.randomUUID());
+  },
+}));
+const at = { params: { path: { id } } };
 
-  const { data: sold } = await client.replaceSalesRights(id, [
-    {
-      sales_rights_type: "01",
-      territory: {
-        countries_included: ["GB", "IE"],
-        regions_excluded: ["GB-NIR"],
+const { data: sold } = await bodyOf(
+  client.PUT("/products/{id}/sales-rights", {
+    ...at,
+    body: [
+      {
+        sales_rights_type: "01",
+        territory: {
+          countries_included: ["GB", "IE"],
+          regions_excluded: ["GB-NIR"],
+        },
       },
-    },
-    { sales_rights_type: "00", is_rest_of_world: true, territory: null },
-  ]);
-  equal(
-    sold.product_sales_rights.map((right) => right.sales_rights_type),
-    ["01", "00"],
-  );
-  const { data: placed } = await client.replaceTerritories(id, [{
-    market_reference: "UK",
-    exclusivity: "exclusive",
-    markets: [{
-      name: "United Kingdom",
-      territory: { countries_included: ["GB"] },
-    }],
-    market_publishing_detail: {
-      market_publishing_status: "04",
-      market_dates: [{ market_date_role: "01", date: "2027-03-11" }],
-    },
-    supply_details: [{
-      supplier: { supplier_role: "02", supplier_name: "Harbour Distribution" },
-      product_availability: "21",
-      prices: [{
-        price_type: "02",
-        price_amount: 7.99,
-        currency_code: "GBP",
-        taxes: [{ tax_type: "01", tax_rate_code: "Z", tax_amount: "0" }],
+      { sales_rights_type: "00", is_rest_of_world: true, territory: null },
+    ],
+  }),
+);
+equal(
+  sold.product_sales_rights.map((right) => right.sales_rights_type),
+  ["01", "00"],
+);
+const { data: placed } = await bodyOf(
+  client.PUT("/products/{id}/territories", {
+    ...at,
+    body: [{
+      market_reference: "UK",
+      exclusivity: "exclusive",
+      markets: [{
+        name: "United Kingdom",
+        territory: { countries_included: ["GB"] },
+      }],
+      market_publishing_detail: {
+        market_publishing_status: "04",
+        market_dates: [{ market_date_role: "01", date: "2027-03-11" }],
+      },
+      supply_details: [{
+        supplier: {
+          supplier_role: "02",
+          supplier_name: "Harbour Distribution",
+        },
+        product_availability: "21",
+        prices: [{
+          price_type: "02",
+          price_amount: 7.99,
+          currency_code: "GBP",
+          taxes: [{ tax_type: "01", tax_rate_code: "Z", tax_amount: "0" }],
+        }],
       }],
     }],
-  }]);
-  equal(
-    placed.product_territories.map(({ markets }) => markets[0]?.name),
-    ["United Kingdom"],
-  );
-  await client.addToProgram(program.id, id);
+  }),
+);
+equal(
+  placed.product_territories.map(({ markets }) => markets[0]?.name),
+  ["United Kingdom"],
+);
+const { error } = await client.PUT(
+  "/publishing-programs/{id}/products/{product_id}",
+  { params: { path: { id: program.id, product_id: id } } },
+);
+equal(error, undefined);
 
-  const { etag, data: { product_prices: [price] } } = await client
-    .getProduct(id);
-  const { data: updated } = await client.updateProduct(id, {
+const reply = client.GET("/products/{id}", at);
+const { data: { product_prices: [price] } } = await bodyOf(reply);
+const etag = (await reply).response.headers.get("etag")!;
+const { data: updated } = await bodyOf(client.PUT("/products/{id}", {
+  params: { path: { id }, header: { "If-Match": etag } },
+  body: {
     page_count: 480,
     isbn10: null,
     product_prices: [{ id: price!.id, retail_price: "8.99" }],
-  }, etag);
-  equal(updated.product_prices[0]?.retail_price, 8.99);
-  const { data: listed, meta } = await client.listProducts({
-    search: title,
-    include: ["contributors", "languages"],
-  });
-  equal([meta.total, listed[0]?.contributors?.length], [1, 1]);
+  },
+}));
+equal(updated.product_prices[0]?.retail_price, 8.99);
+const { data: listed, meta } = await bodyOf(client.GET("/products", {
+  params: { query: { search: title, include: ["contributors", "languages"] } },
+}));
+equal([meta.total, listed[0]?.contributors?.length], [1, 1]);
 
-  const another = `Sanditon ${crypto.randomUUID()}`;
-  const { data: results } = await client.writeProducts({
+const another = `Sanditon ${crypto.randomUUID()}`;
+const { data: results } = await bodyOf(client.POST("/products/batch", {
+  body: {
     operations: [
       { method: "create", body: { title: "Persuasion" } },
       {
@@ -216,32 +182,38 @@ export async function quickStart(client: Client): Promise<void> {
       { method: "update", id: crypto.randomUUID(), body: { page_count: 1 } },
       { method: "delete", id, if_match: '"another"' },
     ],
-  });
-  const outcomes = results.map(({ status, error }) => error?.code ?? status);
-  equal(outcomes, [201, outcomes[1], "NOT_FOUND", "PRECONDITION_FAILED"]);
+  },
+}));
+const outcomes = results.map((result) =>
+  "error" in result ? result.error.code : result.status
+);
+equal(outcomes, [201, outcomes[1], "NOT_FOUND", "PRECONDITION_FAILED"]);
 
-  const { data: unwanted } = await client.createProduct(
-    { title: "Lady Susan" },
-    crypto.randomUUID(),
-  );
-  const { data: { deleted } } = await client.deleteProduct(unwanted.id);
-  equal(deleted, true);
-  const { changes } = await follow(client, cursor);
-  for (const change of [title, "Persuasion", another, "deleted"]) {
-    if (!changes.includes(change)) {
-      throw new Error(`${change} is not in the feed`);
-    }
+const { data: unwanted } = await bodyOf(client.POST("/products", {
+  body: { title: "Lady Susan" },
+}));
+const { data: { deleted } } = await bodyOf(client.DELETE("/products/{id}", {
+  params: { path: { id: unwanted.id } },
+}));
+equal(deleted, true);
+const { changes } = await follow(cursor);
+for (const change of [title, "Persuasion", another, "deleted"]) {
+  if (!changes.includes(change)) {
+    throw new Error(`${change} is not in the feed`);
   }
 }
 
-async function follow(client: Client, after?: string) {
+async function follow(after?: string) {
   const changes: string[] = [];
   let cursor = after;
   for (let isAll = false; !isAll;) {
-    const { data, meta } = await client.listChanges(
-      cursor === undefined ? { limit: 1000 } : { after: cursor, limit: 1000 },
+    const query = { limit: 1000, ...cursor !== undefined && { after: cursor } };
+    const { data, meta } = await bodyOf(
+      client.GET("/products/changes", { params: { query } }),
     );
-    changes.push(...data.map(({ product }) => product?.title ?? "deleted"));
+    changes.push(
+      ...data.map((one) => one.deleted ? "deleted" : one.product.title),
+    );
     cursor = meta.cursor;
     isAll = data.length === 0;
   }
