@@ -50,6 +50,8 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     body: "Batch", response: "BatchResponse",
     headers: ["Idempotency-Key", "Idempotent-Replayed", "Ignored-Fields"],
     errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"], memory: MIB }),
+  operation("GET /products/readiness", "listReadiness", { permission: "read", handler: readiness.list,
+    query: ReadinessListParameters, response: "ReadinessPageResponse", memory: PAGE_BYTES, isParsed: true }),
   operation("GET /products/{id}", "getProduct", { permission: "read", handler: products.get,
     response: "ProductResponse", headers: ["If-None-Match", "ETag"], errors: ["CONFLICT"] }),
   operation("PUT /products/{id}", "updateProduct", { permission: "write", handler: products.update,
@@ -86,8 +88,6 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     handler: readiness.listProfiles, response: "RecipientProfilesResponse" }),
   operation("GET /recipient-profiles/{name}", "getRecipientProfile", { permission: "read",
     handler: readiness.getProfile, response: "RecipientProfileResponse" }),
-  operation("GET /products/readiness", "listReadiness", { permission: "read", handler: readiness.list,
-    query: ReadinessListParameters, response: "ReadinessPageResponse", memory: PAGE_BYTES, isParsed: true }),
   operation("GET /products/{id}/readiness", "getProductReadiness", { permission: "read",
     handler: readiness.get, query: ReadinessParameters, response: "ReadinessResponse", isParsed: true }),
 

@@ -65,20 +65,9 @@ export interface Profile
   rules: readonly Rule[];
 }
 
-const FOLDER = new URL("profiles/", import.meta.url);
-
-/** The profiles by name. */
-export const PROFILES: ReadonlyMap<string, Profile> = new Map(
-  Array.from(Deno.readDirSync(FOLDER), ({ name }) => name.split(".")[0]!)
-    .sort().map((name) => [name, readProfile(name)]),
-);
-
-function readProfile(name: string): Profile {
-  const text = Deno.readTextFileSync(new URL(`${name}.json`, FOLDER));
-  const { required, recommended, ...profile } = v.parse(
-    ProfileFile,
-    JSON.parse(text),
-  );
+/** Reads the profile of a file. Throws if that has anything else than rules. */
+export function parseProfile(name: string, file: unknown): Profile {
+  const { required, recommended, ...profile } = v.parse(ProfileFile, file);
   const rulesOf = (severity: Rule["severity"], rules: typeof required) =>
     Object.entries(rules).map(([rule, rest]): Rule => ({
       rule,
@@ -91,6 +80,18 @@ function readProfile(name: string): Profile {
   ];
   return { name, ...profile, rules };
 }
+
+const FOLDER = new URL("profiles/", import.meta.url);
+
+/** The profiles by name. */
+export const PROFILES: ReadonlyMap<string, Profile> = new Map(
+  Array.from(Deno.readDirSync(FOLDER), ({ name }) => name).sort()
+    .map((file): [string, Profile] => {
+      const name = file.replace(".json", "");
+      const text = Deno.readTextFileSync(new URL(file, FOLDER));
+      return [name, parseProfile(name, JSON.parse(text))];
+    }),
+);
 
 /** The profile as clients see it, with the number of its rules. */
 export function summaryOf({ rules, ...profile }: Profile) {
