@@ -112,7 +112,6 @@ function isUtf8(encoded: string): boolean {
   }
 }
 
-/** Whether a parameter takes a list. */
 function isList(parameter: v.GenericSchema): boolean {
   const inner = "pipe" in parameter
     ? (parameter as v.SchemaWithPipe<[v.GenericSchema]>).pipe[0]

@@ -25,10 +25,8 @@ export function format(
 
 const BAR_WIDTH = 30;
 
-/** The least time between two redraws. */
 const REDRAW_MS = 100;
 
-/** Clears the line of a terminal. */
 const CLEAR = "\r\x1b[K";
 
 /** A progress bar on standard error, invisible unless that is a terminal. */
@@ -60,7 +58,6 @@ export function openProgressBar(label: string, unit = "lines") {
       drawnAt = now;
       draw(CLEAR + line);
     },
-    /** Prints a message above the bar. */
     print(message: string): void {
       draw(CLEAR);
       console.error(escapeControls(message));

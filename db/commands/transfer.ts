@@ -185,7 +185,6 @@ async function importOnix(
   }
 }
 
-/** What a report says. */
 function reportLines(report: Report): string[] {
   const { created, updated, unchanged, deleted, rejected, warnings } = report;
   const counts = { created, updated, unchanged, deleted, rejected, warnings };

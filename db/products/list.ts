@@ -77,7 +77,6 @@ export async function listProducts(
   };
 }
 
-/** A query, with the folded words of `q`. */
 interface Query extends ListQuery {
   found: Found | undefined;
 }
@@ -193,7 +192,6 @@ interface Sorting {
   order: Statement;
 }
 
-/** The tables that a list reads, by their aliases. */
 const TABLES = { s: "product_search", c: "product_changes", p: "products" };
 
 type Alias = keyof typeof TABLES;

@@ -26,7 +26,6 @@ export interface Prose {
   tag: keyof typeof OPENAPI_TAGS;
   summary: string;
   description: string;
-  /** The description of the successful response. */
   returns: string;
 }
 

@@ -118,7 +118,6 @@ const Unwritten = v.object({
 
 const BatchResult = v.variant("status", [Created, Written, Unwritten]);
 
-/** The id and title of a product in a publishing program. */
 const ProgramProduct = v.object({
   id: described("The id of the product.", Uuid),
   title: described("The title of the product.", v.string()),

@@ -30,18 +30,6 @@ Deno.test("Request framing", TIMED, async ({ step: it }) => {
     assertStringIncludes(deleted[0]!.body, '"deleted":true');
   });
 
-  await it("responds to pipelined requests in order", async () => {
-    const responses = await server.exchange(
-      [path, "/health/live", "/nowhere", path].map((target) =>
-        `GET ${target} HTTP/1.1\r\nHost: a\r\n${KEY}\r\n`
-      ).join("") +
-        "GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-    );
-
-    const statuses = responses.map(({ status }) => status);
-    assertEquals(statuses, [200, 200, 404, 200, 200]);
-  });
-
   await it("refuses a request of ambiguous length (RFC 9112, 6.3)", async () => {
     const before = await countProducts();
     const body = '{"title":"Smuggled"}';

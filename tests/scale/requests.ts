@@ -14,11 +14,10 @@ import { deleteOldest } from "../../db/idempotency.ts";
 import { hasRenames, spreadRenames } from "../../db/products/renames.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
+import { RECORD_SORTS } from "../../schema/record_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, type Organization, send } from "../support/app/harness.ts";
-import { TREE, withoutIds } from "../support/data/rights_tree.ts";
-import { askForRecords } from "./record_requests.ts";
 import {
   deletionOf,
   isbnOf,
@@ -26,12 +25,14 @@ import {
   record,
   sent,
 } from "../support/data/onix.ts";
+import { makeExamples, openDemo } from "../support/examples/record.ts";
 import { recorded, textsInto } from "../support/app/recording.ts";
 import { askForWebhooks } from "./webhook_requests.ts";
 
 /** Every statement of the service's requests and commands, as sent to the database. */
 export async function everyStatement(app: App): Promise<Set<string>> {
   const statements = new Set<string>();
+  await askAsInExamples(statements);
   const database = recorded(app.database, textsInto(statements));
   const org = await app.organization();
   const asking =
@@ -72,15 +73,6 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   }, { "idempotency-key": "batch" });
   for (const body of changes(org, data)) await ask("PUT", path, body);
   await ask("PUT", path, { title: "Emma" }, { "if-match": "*" });
-  for (const part of ["territories", "sales-rights"]) {
-    const { body } = await ask("GET", `${path}/${part}`);
-    await ask("PUT", `${path}/${part}`, body.data);
-  }
-  await ask("PUT", `${path}/territories`, TREE, { "if-match": "*" });
-  await ask("PUT", `${path}/territories`, withoutIds(TREE));
-  await ask("PUT", `${path}/sales-rights`, [
-    { sales_rights_type: "01", is_rest_of_world: true },
-  ]);
   const { id: other } = await org.create();
   const program = `/api/publishing-programs/${org.program}/products/${other}`;
   await ask("PUT", program, {});
@@ -91,15 +83,19 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     ],
   });
   await ask("DELETE", program);
+  for (const sort of RECORD_SORTS) {
+    await ask("GET", `/api/contributors?sort=${sort}`);
+  }
+  for (const records of ["contributors", "seasons"]) {
+    await ask("GET", `/api/${records}?search=spring e&name=Emma&page=2`);
+  }
+  await ask("POST", "/api/seasons", { name: "Spring" }, once);
   await ask("GET", path);
-  await askForRecords(ask, org);
   for (const query of queries(org, data)) {
     await ask("GET", `/api/products?${query}`);
   }
   await ask("DELETE", path, undefined, { "if-match": "*" });
-  for (const include of ["", "product_territories,sales_rights"]) {
-    await ask("GET", `/api/products/changes?include=${include}`);
-  }
+  await ask("GET", "/api/products/changes?include=sales_rights");
   for (const each of [database, distributed]) {
     await askInOnix(app.variant({ database: each }), org);
   }
@@ -141,6 +137,16 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   await ask("GET", "/api/products");
   await eventually(0, () => database.load.used);
   return statements;
+}
+
+/** Sends the requests of the OpenAPI document's examples, which use every operation. */
+async function askAsInExamples(statements: Set<string>): Promise<void> {
+  await using demo = await openDemo();
+  const database = recorded(demo.database, textsInto(statements));
+  await makeExamples({
+    ...demo,
+    variant: (services) => demo.variant({ ...services, database }),
+  });
 }
 
 /** Creates, changes and deletes products by messages, and reads them. */

@@ -1,164 +1,136 @@
-import { columnsOf, type Definition, isTenant, type Schema } from "./schema.ts";
-import { bare, inside, items } from "./text.ts";
-
-/** Whether the statement (`text`, and `bare` without literals) breaks the rule. */
-type Breaks = (
-  text: string,
-  schema: Schema,
-  definition: Definition,
-  migrations: Definition[],
-) => boolean;
-
-/** The last migration from before the database could be distributed. */
-const LAST_BEFORE_CITUS = "0007";
-
-/** The last migration from before functions and triggers got a file of their own. */
-const LAST_WITH_FUNCTIONS = "0023";
+import type { Sql } from "../support/sql/script.ts";
+import { bare } from "./text.ts";
 
 /**
- * The rules for tables and migrations in a database distributed by organization.
- * They cost nothing in a local database.
+ * The rules for tables in a database distributed by organization. They cost nothing in
+ * a local database. Each is what breaks it: a condition on a key `k` or a table `t`, of
+ * an organization if `is_own`; a key has columns, and refers to those of `target`.
  */
-const RULES = {
-  "names every constraint by hand": (text) =>
-    /^(create|alter) table /.test(text) &&
-    keysOf(text).some((key) => !/^(add )?constraint \w+ /.test(key)),
+const RULES: Record<string, ["keys k" | "tables t" | "indexes i", string]> = {
+  // The names that PostgreSQL gives.
+  "names every constraint by hand": [
+    "keys k",
+    `k.name ~ format('^%s_(\\w+_)?(%s)\\d*$', k."table",
+      case k.contype when 'c' then 'check' when 'f' then 'fkey' when 'x' then 'excl' else 'key' end)`,
+  ],
+  "names constraints with at most 50 characters, and no number at the end": [
+    "keys k",
+    String.raw`length(k.name) > 50 or k.name ~ '_\d+$'`,
+  ],
+  "has the organization first in whatever is unique": [
+    "indexes i",
+    "i.is_own and i.first is distinct from 'organization_id'",
+  ],
+  "has the organization first in keys to an organization's table": [
+    "keys k",
+    `k.is_own and k.target_is_own and
+      (k.columns[1] <> 'organization_id' or k.referenced[1] <> 'organization_id')`,
+  ],
+  "has no key from a shared table to an organization's": [
+    "keys k",
+    "not k.is_own and k.target_is_own",
+  ],
+  "has product_id on every row below a product": [
+    "keys k",
+    `k.is_below_product and k."table" <> 'products' and not 'product_id' = any (k.columns)`,
+  ],
+  "is an organization's table, or one that sql/citus.sql lists": [
+    "tables t",
+    "not t.is_own and not t.is_shared",
+  ],
+  "has no identity columns": ["tables t", "t.counts"],
+  "deletes or keeps what refers to a row, and changes none of it": [
+    "keys k",
+    "k.confdeltype in ('n', 'd') or k.confupdtype in ('c', 'n', 'd')",
+  ],
+  "checks every rule at once": ["keys k", "k.condeferrable"],
+};
 
-  "names constraints with at most 50 characters, and no number at the end": (
-    text,
-  ) =>
-    Array.from(text.matchAll(/\bconstraint (\w+)/g))
-      .some(([, name]) => name!.length > 50 || /_\d+$/.test(name!)),
-
-  "has the organization first in primary keys": (text, schema) =>
-    isTenant(schema, tableOf(text)) &&
-    /primary key \( (?!organization_id\b)/.test(text),
-
-  "has the organization in whatever is unique": (text, schema) =>
-    isTenant(schema, tableOf(text)) &&
-    Array.from(text.matchAll(/\bunique(?: index .*?)? \( (.*?) \)/g))
-      .some(([, columns]) => !/\borganization_id\b/.test(columns!)),
-
-  "has the organization first in keys to an organization's table": (
-    text,
-    schema,
-  ) =>
-    isTenant(schema, tableOf(text)) &&
-    foreignKeys(text).some(({ columns, table, referenced }) =>
-      isTenant(schema, table) &&
-      (columns[0] !== "organization_id" || referenced[0] !== "organization_id")
+/** The rules for the files of later migrations: the texts that break them. */
+const TEXTS: Record<string, (text: string, file: string) => boolean> = {
+  "distributes a new table in the file that makes it": (text, file) =>
+    Array.from(text.matchAll(/\bcreate table (\w+)/g)).some(([, table]) =>
+      !new RegExp(`create_(distributed|reference)_table\\('${table}'`)
+        .test(file)
     ),
-
-  "has no key from a shared table to an organization's": (text, schema) =>
-    schema.shared.has(tableOf(text)) &&
-    foreignKeys(text).some(({ table }) => isTenant(schema, table)),
-
-  "has product_id on every row below a product": (text, schema) =>
-    foreignKeys(text).some(({ table, columns }) =>
-      (table === "products" && tableOf(text) !== "products" ||
-        schema.columns.get(table)?.has("product_id") === true &&
-          tableOf(text) !== "products") &&
-      !columns.includes("product_id")
-    ),
-
-  "is an organization's table, or one that sql/citus.sql lists": (
-    text,
-    schema,
-  ) =>
-    /^create table /.test(text) && !isTenant(schema, tableOf(text)) &&
-    !schema.shared.has(tableOf(text)),
-
-  "distributes a new table in the file that makes it": (
-    text,
-    _schema,
-    { file },
-    migrations,
-  ) =>
-    file > LAST_BEFORE_CITUS + "_~" && /^create table /.test(text) &&
-    !migrations.some((other) =>
-      other.file === file && /^do /.test(bare(other.statement)) &&
-      new RegExp(
-        `create_(distributed|reference)_table\\('${tableOf(text)}'`,
-      ).test(other.statement)
-    ),
-
-  "adds the keys of a new table after it is distributed": (
-    text,
-    _schema,
-    { file },
-  ) =>
-    file > LAST_BEFORE_CITUS + "_~" && /^create table /.test(text) &&
-    /\breferences\b/.test(text),
-
-  "leaves functions and triggers to sql/functions.sql": (
-    _text,
-    _schema,
-    { file, statement },
-  ) =>
-    file > LAST_WITH_FUNCTIONS + "_~" &&
-    /\bcreate (or replace )?(constraint )?(function|trigger)\b/i
-      .test(statement),
-
-  "has no identity columns": (text) =>
-    /\bas identity\b|\b(small|big)?serial\b/.test(text),
-
-  "deletes or keeps what refers to a row, and changes none of it": (text) =>
-    /\bon delete set (null|default)\b|\bon update (cascade|set)\b/.test(text),
-
-  "checks every rule at once": (text) =>
-    /(?<!not )\bdeferrable\b|\binitially deferred\b/.test(text),
-
+  "adds the keys of a new table after it is distributed": (text) =>
+    /\bcreate table \w+ \([^;]*\breferences\b/.test(text),
+  "leaves functions and triggers to sql/functions.sql": (_, file) =>
+    /\bcreate (or replace )?(constraint )?(function|trigger)\b/i.test(file),
   "drops a constraint and adds another to change it": (text) =>
     /\b(rename|alter) constraint\b/.test(text),
-
   "drops one object per statement": (text) =>
-    /^drop \w+ (if exists )?[^ ,]+ ?,/.test(text),
-} satisfies Record<string, Breaks>;
+    /\bdrop (?!constraint)\w+ (if exists )?[^ ,;]+ ?,/.test(text),
+};
 
-/** The names of the rules for the schema. */
+/** The names of the rules for tables, and of those for the files of migrations. */
 export const SCHEMA_RULES = Object.keys(RULES);
+export const MIGRATION_RULES = Object.keys(TEXTS);
 
-/** The rules that the migrations break, each with the statement. */
-export function brokenIn(
-  migrations: Definition[],
-  known: Omit<Schema, "columns">,
-): { rule: string; file: string; statement: string }[] {
-  const schema = { ...known, columns: columnsOf(migrations) };
-  return migrations.flatMap((definition) =>
-    Object.entries<Breaks>(RULES)
-      .filter(([, breaks]) =>
-        breaks(bare(definition.statement), schema, definition, migrations)
-      )
-      .map(([rule]) => ({ rule, ...definition }))
-  );
+/** What breaks the rules for tables, each with its rule. `shared` are the tables that every node has. */
+export async function brokenTables(
+  sql: Sql,
+  shared: Set<string>,
+): Promise<string[][]> {
+  const rows = await sql.unsafe(`
+    with tables as (
+      select
+        c.oid, c.relname as name,
+        c.relname = any ('{${[...shared]}}') as is_shared,
+        c.relname <> all ('{${[
+    ...shared,
+  ]}}') and 'organization_id' = any (a.names) as is_own,
+        'product_id' = any (a.names) or c.relname = 'products' as is_below_product,
+        a.counts
+      from pg_class c, lateral (
+        select
+          array_agg(a.attname::text) as names,
+          bool_or(a.attidentity <> '' or pg_get_expr(d.adbin, d.adrelid) ~ 'nextval') as counts
+        from pg_attribute a
+        left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      ) a
+      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and c.relname <> 'schema_migrations'
+    ),
+    keys as (
+      select
+        k.conname::text as name, t.name as "table", t.is_own,
+        r.is_own as target_is_own, r.is_below_product,
+        k.contype, k.confdeltype, k.confupdtype, k.condeferrable,
+        array(
+          select a.attname::text from unnest(k.conkey) with ordinality as c (number, place)
+          join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.number order by c.place
+        ) as columns,
+        array(
+          select a.attname::text from unnest(k.confkey) with ordinality as c (number, place)
+          join pg_attribute a on a.attrelid = k.confrelid and a.attnum = c.number order by c.place
+        ) as referenced
+      from pg_constraint k
+      join tables t on t.oid = k.conrelid
+      left join tables r on r.oid = k.confrelid
+      where k.contype <> 'n'
+    ),
+    indexes as (
+      select i.indexrelid::regclass::text as name, t.is_own, a.attname::text as first
+      from pg_index i
+      join tables t on t.oid = i.indrelid
+      left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+      where i.indisunique
+    )
+    ${
+    Object.entries(RULES).map(([rule, [of, broken]]) =>
+      `select '${
+        rule.replaceAll("'", "''")
+      }' as rule, name from ${of} where ${broken}`
+    ).join("\nunion all\n")
+  }
+  `) as { rule: string; name: string }[];
+  return rows.map(({ rule, name }) => [rule, name]);
 }
 
-/** The table that the statement creates or alters. */
-function tableOf(text: string): string {
-  return /^(?:create|alter) table (\w+)/.exec(text)?.[1] ??
-    /^create (?:unique )?index (?:concurrently )?\w+ on (\w+)/.exec(text)
-      ?.[1] ??
-    "";
-}
-
-/** The parts of the statement that are or contain constraints. */
-function keysOf(text: string): string[] {
-  const parts = text.startsWith("create")
-    ? items(inside(text))
-    : items(text.replace(/^alter table \w+ /, ""))
-      .filter((part) => part.startsWith("add "));
-  return parts.filter((part) =>
-    /\b(primary key|foreign key|references|unique|check|exclude)\b/.test(part)
-  );
-}
-
-function foreignKeys(text: string) {
-  return Array.from(
-    text.matchAll(/foreign key \((.*?) \) references (\w+) \((.*?) \)/g),
-    ([, columns, table, referenced]) => ({
-      columns: items(columns!),
-      table: table!,
-      referenced: items(referenced!),
-    }),
-  );
+/** The rules that the file of a migration breaks. */
+export function brokenBy(file: string): string[] {
+  return Object.entries(TEXTS)
+    .filter(([, breaks]) => breaks(bare(file), file))
+    .map(([rule]) => rule);
 }

@@ -27,36 +27,41 @@ export const WRONG_STATEMENTS: Record<string, string> = {
   "defers no constraint": "set constraints products_series deferred",
 };
 
-/** For each rule of the schema, a migration that breaks only this rule. */
-export const WRONG_MIGRATIONS: Record<string, string> = {
+/** For each rule for tables, a statement that breaks only this rule. */
+export const WRONG_TABLES: Record<string, string> = {
   "names every constraint by hand":
-    "alter table seasons add foreign key (organization_id, id) references licenses (organization_id, id)",
+    "alter table seasons add check (name <> '')",
   "names constraints with at most 50 characters, and no number at the end":
     "alter table seasons add constraint seasons_rule_1 check (name <> '')",
-  "has the organization first in primary keys":
-    "alter table seasons add constraint seasons_key primary key (id, organization_id)",
-  "has the organization in whatever is unique":
-    "create unique index seasons_by_name on seasons (name)",
+  "has the organization first in whatever is unique":
+    "create unique index seasons_once on seasons (name, organization_id)",
   "has the organization first in keys to an organization's table":
-    "alter table seasons add constraint seasons_license foreign key (id, organization_id) references licenses (id, organization_id)",
+    "alter table seasons add constraint seasons_license foreign key (id, organization_id) references licenses (id, organization_id) not valid",
   "has no key from a shared table to an organization's":
-    "alter table api_keys add constraint api_keys_season foreign key (organization_id, id) references seasons (organization_id, id)",
+    "alter table api_keys add constraint api_keys_season foreign key (organization_id, organization_id) references seasons (organization_id, id) not valid",
   "has product_id on every row below a product":
-    "alter table seasons add constraint seasons_product foreign key (organization_id, id) references products (organization_id, id)",
+    "alter table seasons add constraint seasons_product foreign key (organization_id, id) references products (organization_id, id) not valid",
   "is an organization's table, or one that sql/citus.sql lists":
-    "create table loose (id uuid not null);\n\ndo $$ begin perform create_distributed_table('loose', 'id'); end $$",
-  "distributes a new table in the file that makes it":
-    "create table editions (organization_id uuid not null, id uuid not null)",
-  "adds the keys of a new table after it is distributed":
-    "create table editions (organization_id uuid not null, constraint editions_key foreign key (organization_id) references organizations (id));\n\ndo $$ begin perform create_distributed_table('editions', 'organization_id'); end $$",
-  "leaves functions and triggers to sql/functions.sql":
-    "do $$ begin create trigger seasons_touch before update on seasons for each row execute function touch(); end $$",
+    "create table loose (id uuid not null)",
   "has no identity columns":
     "alter table seasons add column number int generated always as identity",
   "deletes or keeps what refers to a row, and changes none of it":
-    "alter table seasons add constraint seasons_license foreign key (organization_id, id) references licenses (organization_id, id) on delete set null",
+    "alter table seasons add constraint seasons_license foreign key (organization_id, id) references licenses (organization_id, id) on delete set null not valid",
   "checks every rule at once":
-    "alter table seasons add constraint seasons_license foreign key (organization_id, id) references licenses (organization_id, id) deferrable initially deferred",
+    "alter table seasons add constraint seasons_license foreign key (organization_id, id) references licenses (organization_id, id) deferrable not valid",
+};
+
+const EDITIONS =
+  "do $$ begin perform create_distributed_table('editions', 'organization_id'); end $$";
+
+/** For each rule for migrations, a file that breaks only this rule. */
+export const WRONG_MIGRATIONS: Record<string, string> = {
+  "distributes a new table in the file that makes it":
+    "create table editions (organization_id uuid not null, id uuid not null)",
+  "adds the keys of a new table after it is distributed":
+    `create table editions (organization_id uuid not null, constraint editions_key foreign key (organization_id) references organizations (id));\n\n${EDITIONS}`,
+  "leaves functions and triggers to sql/functions.sql":
+    "do $$ begin create trigger seasons_touch before update on seasons for each row execute function touch(); end $$",
   "drops a constraint and adds another to change it":
     "alter table seasons rename constraint seasons_pkey to seasons_key",
   "drops one object per statement":

@@ -54,8 +54,6 @@ const samples = await samplesOf(list);
 
 widths.push(await width());
 const night = await brightnessIn("dark");
-const outline = await outlineOfOperation();
-const copyButton = await widthOfCopyButton();
 const day = await brightnessIn("light");
 const faintest = [await faintestIn("light"), await faintestIn("dark")];
 const results: Record<string, string[]> = {};
@@ -100,8 +98,6 @@ console.log(JSON.stringify({
   widths,
   night,
   day,
-  outline,
-  copyButton,
   imported,
   showsKey,
   stored,
@@ -191,25 +187,6 @@ async function brightnessIn(colorScheme: "dark" | "light"): Promise<number[]> {
       getComputedStyle(document.querySelector(".opblock textarea")).backgroundColor,
       getComputedStyle(document.querySelector(".opblock textarea")).color,
     ].map((color) => Number(/\\d+/.exec(color)[0]))
-  `);
-}
-
-/** The outline of an operation that the keyboard has reached. */
-async function outlineOfOperation(): Promise<string> {
-  await tab.locator(".opblock-summary-control").first().focus();
-  for (const key of ["Tab", "Shift+Tab"]) await tab.keyboard.press(key);
-  return await tab.evaluate(
-    `getComputedStyle(document.activeElement.closest(".opblock-summary")).outlineStyle`,
-  );
-}
-
-/** The width of the button that copies the path of an operation, once the keyboard has reached it. */
-async function widthOfCopyButton(): Promise<number> {
-  await tab.locator(".opblock-summary-control").first().focus();
-  await tab.keyboard.press("Tab");
-  return await tab.evaluate(`
-    document.getAnimations().forEach((change) => change.finish());
-    document.activeElement.getBoundingClientRect().width
   `);
 }
 

@@ -4,7 +4,6 @@ import { runTool } from "../support/app/tools.ts";
 /*
  * Checks the OpenAPI document with the tools that people use: it passes three linters
  * without a warning, and the clients of five generators compile under strict TypeScript.
- * One of them makes the calls of `clients/quick_start.ts` on the demo organization.
  * Postman's collection gets no response that the document causes.
  *
  *     deno task clients
@@ -86,7 +85,7 @@ await run(
   "openapi-typescript",
   DOCUMENT,
   "-o",
-  "generated/openapi_fetch.ts",
+  "generated/openapi_types.ts",
 );
 await run("", "orval", "--config", "orval.config.mjs");
 await run("", "@hey-api/openapi-ts", "-i", DOCUMENT, "-o", "generated/hey_api");
@@ -106,16 +105,20 @@ await run(
   "generated/zodios.ts",
 );
 
-for (const client of ["orval_fetch", "orval_zod", "hey_api/sdk.gen"]) {
+for (
+  const client of [
+    "openapi_types",
+    "orval_fetch",
+    "orval_zod",
+    "hey_api/sdk.gen",
+  ]
+) {
   const file = `generated/${client}.ts`;
   await run("", "--check", "--unstable-sloppy-imports", file);
   console.log(`${client}: compiles`);
 }
 await run("zodios/", "--check", "generated/zodios.ts");
 console.log("zodios: compiles");
-await run("", "--check", "quick_start.ts");
-console.log("openapi-fetch: compiles and makes the calls");
-
 await run(
   "",
   "openapi-to-postmanv2/openapi2postmanv2",
