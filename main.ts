@@ -88,7 +88,6 @@ function stopOnSignals(stop: () => unknown): void {
   }
 }
 
-/** Logs uncaught errors instead of ending the process. */
 function logUncaughtErrors(log: Log): void {
   for (const event of ["error", "unhandledrejection"] as const) {
     globalThis.addEventListener(event, (caught) => {

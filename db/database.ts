@@ -154,7 +154,6 @@ export async function openDatabase(
   };
 }
 
-/** What all callers of a database share. */
 interface Shared {
   pool: Pool;
   observe: Observe | undefined;
@@ -182,7 +181,6 @@ async function runInBackground(
   }
 }
 
-/** Attempts per operation. */
 const MAX_ATTEMPTS = 3;
 
 class CallerQueries implements Queries {

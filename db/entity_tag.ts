@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ApiError } from "../schema/errors.ts";
 
 /**
  * The strong entity tag of a representation (RFC 9110, 8.8.3). The column
@@ -10,7 +11,13 @@ export function etagOf(representation: string): string {
 }
 
 /**
- * Throws `PRECONDITION_FAILED` if the entity tag of the record before a write is not one
+ * Returns `PRECONDITION_FAILED` if the entity tag of the record before a write is not one
  * that `If-Match` names. The tag is undefined if there is no record.
  */
-export type Precondition = (etag: string | undefined) => void;
+export type Precondition = (etag?: string) => ApiError | undefined;
+
+/** Throws the error of a precondition. */
+export function check(precondition: Precondition, etag?: string): void {
+  const failed = precondition(etag);
+  if (failed) throw failed;
+}

@@ -12,7 +12,6 @@ export interface KeyedRequest {
   /** Method and path, such as `POST /products`. A key is valid for one operation. */
   operation: string;
   key: string | undefined;
-  /** The body as sent. */
   text: string;
 }
 
@@ -108,7 +107,6 @@ function claimKey({ key }: KeyedRequest): Statement[] {
   ];
 }
 
-/** The stored result of the request that used the key. */
 async function storedResult(database: Queries, request: KeyedRequest) {
   const { key, operation } = request;
   const hash = hashOfRequest(request);

@@ -143,7 +143,6 @@ export async function seed(
   });
 }
 
-/** The organization of `sql/demo.sql`. */
 const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
 
 const listFirstOrganization = sql`select from organizations limit 1`;
@@ -230,7 +229,6 @@ function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
   return first < 0 ? [] : files.slice(first);
 }
 
-/** Whether this version of the file is applied. */
 function isApplied(file: SqlFile, applied: AppliedFile[]): boolean {
   return applied.some(({ name, sha256 }) =>
     name === file.name && sha256 === file.sha256

@@ -21,7 +21,6 @@ export interface Replica extends Pick<Database, "load" | "close"> {
 /** The time limit of a read from the replica, or half of the time left if that is less. */
 const MAX_REPLAY_WAIT_MS = 2_000;
 
-/** The interval between probes of the replica. */
 const PROBE_MS = 1_000;
 
 /** Callers with a position of their own. */

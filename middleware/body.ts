@@ -157,7 +157,6 @@ async function* limited(
   }
 }
 
-/** How fast a body must arrive. */
 interface Pace {
   /** The least rate. A lower one consumes the allowance. */
   bytesPerMs: number;

@@ -33,7 +33,7 @@ export function preconditionOf(
       const tags = tagsOf(condition).map((tag) => tag.replace(/\.\d+"$/, '"'));
       if (tags.includes(etag)) return;
     }
-    throw new ApiError(
+    return new ApiError(
       "PRECONDITION_FAILED",
       "The current representation does not match If-Match",
     );

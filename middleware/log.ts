@@ -43,7 +43,6 @@ const MAX_UNWRITTEN = 1_048_576;
 /** The interval between writes: writing lines together is cheaper. */
 const WRITE_INTERVAL_MS = 50;
 
-/** The time limit of a flush. */
 const FLUSH_MS = 500;
 
 /** An output that never blocks, never throws and uses bounded memory. */
@@ -112,7 +111,6 @@ export function openOutput(
   };
 }
 
-/** The log line for this number of dropped lines. */
 function report(lines: number): string {
   return lines === 0
     ? ""

@@ -7,7 +7,7 @@ const SHORT_MS = 1;
 /** The time after which divided work lets other requests run. */
 const STRETCH_MS = 10;
 
-/** Divided work that lasts longer before it waits is followed by as much time for others. */
+/** A part of divided work that lasts longer is followed by as much time for others. */
 const LONG_MS = 20;
 
 /** The time that an import waits until it may go on. */
@@ -36,7 +36,10 @@ export class ParseQueue {
     } finally {
       this.#count(started);
       if (this.#worked < SHORT_MS) permit[Symbol.dispose]();
-      else this.#pauseBefore(permit, this.#worked);
+      else {
+        endAfter(this.#worked, permit);
+        this.#worked = 0;
+      }
     }
   }
 
@@ -45,18 +48,19 @@ export class ParseQueue {
    * It throws the errors of `Queue.enter`.
    */
   pacer(caller: Caller): () => Promise<void> {
-    let end = 0;
+    let [now, end, longest] = [0, 0, 0];
     return async () => {
-      const now = performance.now();
+      const before = now;
+      now = performance.now();
+      longest = Math.max(longest, now - before);
       if (now < end) return;
       const permit = await this.#queue.enter(caller, "long", now + MAX_WAIT_MS);
-      const started = performance.now();
-      end = started + STRETCH_MS;
-      // The timer runs as soon as the work waits for something, and others have run.
-      setTimeout(() => {
-        this.#count(started);
-        this.#pauseBefore(permit, 0);
-      });
+      now = performance.now();
+      end = now + STRETCH_MS;
+      longest = 0;
+      // The timer runs as soon as the work waits for something, and others have run. What it
+      // waits for may be the embedded database: that is no part of the work.
+      setTimeout(() => endAfter(longest > LONG_MS ? longest : 0, permit));
     };
   }
 
@@ -67,11 +71,9 @@ export class ParseQueue {
     this.#worked = before + now - started;
     this.#ended = now;
   }
+}
 
-  /** Lets other requests run before the next work: for this time, or longer after long work. */
-  #pauseBefore(permit: Permit, ms: number): void {
-    const time = this.#worked > LONG_MS ? this.#worked : ms;
-    this.#worked = 0;
-    pause(time).then(() => permit[Symbol.dispose]());
-  }
+/** Lets other requests run for this time before the next work. */
+function endAfter(ms: number, permit: Permit): void {
+  pause(ms).then(() => permit[Symbol.dispose]());
 }

@@ -16,7 +16,6 @@ import { pathOf, requestIdOf } from "./request.ts";
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */
 const LONG = 131_072;
 
-/** The size of the chunks of a stream. */
 const CHUNK = 65_536;
 
 /** The logged length of a method. The server accepts methods of 100,000 characters. */
@@ -198,7 +197,6 @@ export function success(data: string, meta?: object): string {
   return `{"success":true,"data":${data},"error":null${tail}}`;
 }
 
-/** The envelope of a failure. */
 function failure(
   { code, message, details, report }: ApiError,
   requestId: string,
@@ -281,7 +279,6 @@ function* encodedChunks(text: string): Generator<Uint8Array> {
   }
 }
 
-/** Chunks of a buffer that all responses share. */
 function* views(bytes: Uint8Array): Generator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += CHUNK) {
     yield bytes.subarray(from, from + CHUNK);

@@ -128,7 +128,6 @@ function searchWords(): string {
   });
 }
 
-/** The rows of the table of error codes. */
 function rowsOfCodes(): string {
   return errorCodes().map(({ status, code, when }) => {
     const sentence = when.replace(/`(.+?)`/g, "<code>$1</code>");

@@ -91,7 +91,6 @@ interface Route {
   parameters: { name: string; at: number }[];
   /** The table that the path names. */
   table: RecordTable | undefined;
-  /** By method. */
   operations: Record<string, { handle: Handler; operation: string }>;
 }
 

@@ -14,10 +14,8 @@ import {
 import { chosen, closedObject, isObject, object } from "./objects.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
 
-/** The maximum number of operations in a batch. */
 const MAX_OPERATIONS = 100;
 
-/** The fields that an upsert can match. */
 const Match = oneOf("isbn13", "isbn10", "product_code");
 
 export type Match = v.InferOutput<typeof Match>;

@@ -204,7 +204,6 @@ function givenValues(field: Values | List): v.GenericSchema {
   return array(entryOf(field, "new"), { min, distinct });
 }
 
-/** The entries of an array in a body. */
 function givenRows(rows: Rows, form: Form): Schema<Entry[]> {
   const { put, key = [], distinct } = rows;
   if (put === "link") return list(entryOf(rows, "new"), ...key);
@@ -352,7 +351,6 @@ function oneOfTypes(rows: Rows, form: Form): Schema {
   });
 }
 
-/** An entry of this type. */
 function typedEntry(rows: Rows, form: Form, type: string): Schema {
   return once(rows.types![type]!, form, () => {
     const { fields, type: name } = rows.types![type]!;

@@ -381,17 +381,6 @@ export function listOf(item: v.GenericSchema): List {
   return { kind: "list", item, response: item };
 }
 
-/** No two entries may have the same values in these fields, of which the first is a string. */
-export function distinctBy(field: string, ...others: string[]): Distinct {
-  return {
-    field,
-    keyOf: (entry) =>
-      typeof entry[field] === "string"
-        ? JSON.stringify([field, ...others].map((name) => entry[name] ?? null))
-        : undefined,
-  };
-}
-
 /** The same field with what it means, and the place in ONIX that `About` describes. */
 export function about<F extends Field>(
   sentence: string,

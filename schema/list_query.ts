@@ -48,7 +48,6 @@ export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
   return [{ name: name as CodeFilter["name"], reference, schema }];
 });
 
-/** Codes of a shared table. */
 function codesOf(table: SharedTable) {
   const list = listOf(table);
   if (list) return codesOn(list);
@@ -63,12 +62,10 @@ function codesOf(table: SharedTable) {
   return codes(known, LIFECYCLE_CODES[0]);
 }
 
-/** Codes of an ONIX list. */
 function codesOn(list: OnixList) {
   return codes(code(list), codesIn(list)[0]!);
 }
 
-/** Comma-separated codes, each one on a list. */
 function codes(code: v.GenericSchema<string, string>, example: string) {
   return v.pipe(codesLike(example), v.array(code));
 }
@@ -219,3 +216,13 @@ export type ListQuery =
 export const NARROWING =
   (Object.keys(ProductParameters.entries) as (keyof ListQuery)[])
     .filter((name) => !["page", "limit", "include", "sort"].includes(name));
+
+/** The parameters that filter by ids or codes. */
+export const FILTERS = Object.fromEntries(
+  Object.entries(ProductParameters.entries)
+    .filter(([name]) => /_(?:id|code)$/.test(name)),
+) as Record<keyof Filters, v.GenericSchema>;
+
+export type Filters =
+  & { [reference: `${string}_id`]: string[] | undefined }
+  & { [code: `${string}_code`]: string[] | string | undefined };

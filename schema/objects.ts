@@ -108,7 +108,6 @@ export const SAME: Distinct = {
   keyOf: (value: unknown) => typeof value === "string" ? value : undefined,
 };
 
-/** The limits of an array in a body. */
 interface ListLimits {
   min?: number | undefined;
   max?: number | undefined;
@@ -141,19 +140,18 @@ export function list<const S extends v.GenericSchema>(
   entry: S,
   ...keys: string[]
 ) {
-  return array(entry, { distinct: keys.length > 0 ? [sameFields(keys)] : [] });
+  const [key, ...others] = keys;
+  return array(entry, { distinct: key ? [distinctBy(key, ...others)] : [] });
 }
 
-/** Entries with the same values in these fields, which are strings. */
-export function sameFields(keys: readonly string[]): Distinct {
+/** No two entries may have the same values in these fields, of which the first is a string. */
+export function distinctBy(field: string, ...others: string[]): Distinct {
   return {
-    field: keys[0],
-    keyOf(entry) {
-      const values = keys.map((key) => entry[key]);
-      return values.every((value) => typeof value === "string")
-        ? values.join(" ")
-        : undefined;
-    },
+    field,
+    keyOf: (entry) =>
+      typeof entry[field] === "string"
+        ? JSON.stringify([field, ...others].map((name) => entry[name] ?? null))
+        : undefined,
   };
 }
 

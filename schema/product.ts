@@ -11,7 +11,6 @@ import {
   count,
   day,
   derived,
-  distinctBy,
   extentValue,
   type Fields,
   group,
@@ -33,7 +32,7 @@ import {
   values,
   words,
 } from "./fields.ts";
-import { type Distinct, isObject } from "./objects.ts";
+import { type Distinct, distinctBy, isObject } from "./objects.ts";
 import { code } from "./onix_codes.ts";
 import { ExactNumber, PositiveInteger, positiveInteger } from "./numbers.ts";
 import {

@@ -92,7 +92,6 @@ function isOperation(other: string): boolean {
 /** What a name is given without: `publisher_id`, `subjects`, `currency_code`. */
 const ENDINGS = ["id", "s", "code", "number", "value"];
 
-/** The letters and digits of a name. */
 function wordOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }

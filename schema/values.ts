@@ -126,7 +126,6 @@ export const HttpUrl = v.pipe(
 /** 13 digits that only ISBNs begin with. */
 const ISBN13 = /^97(?:8\d|9[1-9])\d{9}$/;
 
-/** Whether the value has the form of an ISBN-13, whatever its check digit. */
 function isIsbn13(value: string): boolean {
   return ISBN13.test(bareIsbn(value));
 }

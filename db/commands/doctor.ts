@@ -78,7 +78,6 @@ async function diagnose(environment: Environment): Promise<Findings> {
   return findings;
 }
 
-/** The time limit of a request for the key set, as for tokens. */
 const KEY_SET_MS = 3_000;
 
 /** Whether the URL has a JWK Set (RFC 7517, 5) with keys that can verify tokens. */

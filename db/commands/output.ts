@@ -25,10 +25,8 @@ export function format(
 
 const BAR_WIDTH = 30;
 
-/** The least time between two redraws. */
 const REDRAW_MS = 100;
 
-/** Clears the line of a terminal. */
 const CLEAR = "\r\x1b[K";
 
 /** A progress bar on standard error, invisible unless that is a terminal. */
@@ -60,7 +58,6 @@ export function openProgressBar(label: string, unit = "lines") {
       drawnAt = now;
       draw(CLEAR + line);
     },
-    /** Prints a message above the bar. */
     print(message: string): void {
       draw(CLEAR);
       console.error(escapeControls(message));
@@ -78,4 +75,21 @@ function bar(share?: number): string {
   const filled = "█".repeat(Math.round(share * BAR_WIDTH))
     .padEnd(BAR_WIDTH, "░");
   return `${filled} ${String(Math.floor(share * 100)).padStart(3)} %  `;
+}
+
+/** The reader of the output has closed it. */
+export class ReaderGone extends Error {}
+
+/** Writes to standard output. Throws `ReaderGone`. */
+export async function writeOut(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    for (let sent = 0; sent < bytes.length;) {
+      sent += await Deno.stdout.write(bytes.subarray(sent));
+    }
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) throw new ReaderGone();
+    const { message } = error as Error;
+    throw new Error(`The output cannot be written: ${message}`);
+  }
 }

@@ -53,7 +53,6 @@ export interface Connection {
   readonly isEnded: boolean;
   /** Whether BEGIN and the statements after it may be sent together. */
   readonly canPipeline: boolean;
-  /** Sends a statement for this organization. */
   send<S extends Statement>(
     statement: S,
     organizationId?: string,

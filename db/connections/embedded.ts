@@ -56,7 +56,6 @@ export async function openEmbedded(dataDir?: string): Promise<Embedded> {
   };
 }
 
-/** The first byte of the Terminate message. */
 const TERMINATE = "X".charCodeAt(0);
 
 /** A socket that passes messages to `exchange`, and its replies to the driver. */
@@ -90,9 +89,7 @@ function openEmbeddedSocket(
   });
 }
 
-/** The folder of the embedded database, locked by this process. */
 interface DataFolder {
-  /** The path of the database itself. */
   database: string;
   /** Marks the database as complete. The next start recreates an unmarked database. */
   keep(): Promise<void>;
@@ -167,7 +164,6 @@ async function removeFolder(path: string): Promise<void> {
   if (await exists(path)) await Deno.remove(path, { recursive: true });
 }
 
-/** The state of the database's files. */
 interface Disk {
   /** Whether PostgreSQL is expected to keep running. */
   isInUse: boolean;
@@ -180,7 +176,6 @@ interface Runtime {
   NODEFS: { stream_ops: { write(...args: unknown[]): number } };
 }
 
-/** Emscripten's ENOSPC. */
 const NO_SPACE = 51;
 
 /**
@@ -254,7 +249,6 @@ const overdueCheckpoint = sql`
   where pg_current_wal_lsn() - redo_lsn >= pg_size_bytes('64MB')
 `;
 
-/** Runs a statement outside a transaction. */
 type RunStatement = <S extends Statement>(statement: S) => Promise<Result<S>>;
 
 /**

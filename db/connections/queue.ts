@@ -32,7 +32,6 @@ export const MAX_WAITING = { all: 10_000, organization: 1_000, caller: 500 };
  */
 const PART = 7 / 8;
 
-/** The amount of an organization, and those of its callers by their names. */
 interface Amounts {
   ofAll: number;
   readonly ofCallers: Map<string, number>;
@@ -65,7 +64,6 @@ export class Tally {
   }
 }
 
-/** What the operations of a kind share. */
 interface Supply {
   size: number;
   used: Tally;

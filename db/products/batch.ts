@@ -58,7 +58,6 @@ interface BatchItem extends Operation {
   formField: string;
 }
 
-/** What an operation does to one product. */
 type PlannedWrite =
   & Write
   & Pick<BatchItem, "index" | "formField" | "deletedAs" | "precondition">;
@@ -172,7 +171,6 @@ async function findIds(
   });
 }
 
-/** The results of a batch that is committed. */
 async function readResults(
   database: Queries,
   results: BatchResults,
@@ -197,7 +195,6 @@ interface ResultOptions extends Pick<BatchOptions, "isMinimal" | "failWith"> {
   isKept: boolean;
 }
 
-/** The results of the operations. */
 class BatchResults {
   readonly #options: ResultOptions;
   readonly #texts: string[] = [];
@@ -215,7 +212,6 @@ class BatchResults {
     return this.#bytes;
   }
 
-  /** The ids of the products in the results. */
   get ids(): string[] {
     return [...new Set(Array.from(this.#products.values(), ({ id }) => id))];
   }
@@ -235,7 +231,6 @@ class BatchResults {
     if (!this.#options.isMinimal) this.#require(this.#bytes + bytes);
   }
 
-  /** Adds the results of what was written. */
   add({ done, faults, sizes }: Written<PlannedWrite>): void {
     for (const [{ index }, fault] of faults) this.fail(index, fault);
     for (const { index, id, isNew, deletedAs } of done) {
@@ -255,7 +250,6 @@ class BatchResults {
     }
   }
 
-  /** Adds the result of a deletion. */
   delete(index: number, id: string, deleted: boolean): void {
     this.#add(index, 200, JSON.stringify({ id, deleted }));
   }
@@ -276,7 +270,6 @@ class BatchResults {
     this.#bytes += this.#texts[index].length;
   }
 
-  /** Throws `VALIDATION_ERROR` if the response would be too large. */
   #require(bytes: number): void {
     const { isKept } = this.#options;
     if (bytes <= (isKept ? MAX_STORED_BYTES : MAX_BYTES)) return;
@@ -417,7 +410,7 @@ function writeOf(
     const update = { body: updated!, isNew: false, isWhole: !!key };
     return [{ ...planned, id: product.id, ...update }];
   } else if (deletedAs !== undefined) {
-    const failed = precondition && failureOf(precondition);
+    const failed = precondition?.();
     if (failed) results.fail(index, failed);
     else results.delete(index, deletedAs, false);
   } else {
@@ -441,19 +434,6 @@ function isFormUnused(
   return !!product_form_id && format_id === null;
 }
 
-/** The error of a precondition for a record with this tag. */
-function failureOf(
-  precondition: Precondition,
-  etag?: string,
-): ApiError | undefined {
-  try {
-    precondition(etag);
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-}
-
 /** The writes whose precondition holds (RFC 9110, 13). The others get their result. */
 async function checkPreconditions(
   tx: Transaction,
@@ -463,7 +443,7 @@ async function checkPreconditions(
   const ids = writes.flatMap(({ id, precondition }) => precondition ? id : []);
   const tags = ids.length > 0 ? await readTags(tx, ids) : new Map();
   return writes.filter(({ index, id, precondition }) => {
-    const failed = precondition && failureOf(precondition, tags.get(id));
+    const failed = precondition?.(tags.get(id));
     if (failed) results.fail(index, failed);
     return !failed;
   });

@@ -11,7 +11,6 @@ import {
 export interface Change {
   id: string;
   body: ProductBody;
-  /** Whether the change creates the product. */
   isNew: boolean;
   /** Whether each array in the body is whole, as in an upsert: rows without an entry are deleted. */
   isWhole?: boolean;

@@ -19,7 +19,6 @@ import {
  * order of their ids. So only versions below every running transaction are listed.
  */
 
-/** The lifetime of a cursor, in days. */
 const RETENTION_DAYS = 30;
 
 /** A page of changes. */
@@ -27,7 +26,6 @@ export interface Page {
   /** The version and id of its last change, or null for an empty page. */
   version: string | null;
   id: string | null;
-  /** Whether more changes follow the page. */
   more: boolean;
 }
 
@@ -98,7 +96,6 @@ export async function readChanges<P extends Page>(
 interface Horizon {
   /** The id of the origin of the versions. A restored copy of the database starts another. */
   origin: string;
-  /** The organization. */
   owner: string;
   /** False in a copy of the database before `deno task migrate`. */
   is_origin: boolean;

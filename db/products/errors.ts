@@ -210,7 +210,6 @@ interface Stored {
   tables: Record<string, Entry[]>;
 }
 
-/** A new product has no stored rows. */
 const NOTHING_STORED: Stored = {
   id: "",
   series_id: null,
@@ -357,7 +356,6 @@ function wrongRows(
   ];
 }
 
-/** The errors of an entry that updates this row. */
 function wrongRow(
   at: string,
   array: Rows,

@@ -48,7 +48,6 @@ export interface FoundWord {
 /** What `q` finds, in order of its words. */
 export interface Found {
   words: FoundWord[];
-  /** The whole term, folded. */
   whole: string;
 }
 

@@ -42,7 +42,6 @@ interface RowAlias {
   link?: string | undefined;
 }
 
-/** Product `p`. */
 const PRODUCT_ROW: RowAlias = { alias: "p" };
 
 /** The aliases of rows, from products to the lowest rows of a tree. */

@@ -5,6 +5,7 @@ import {
   COUNTED_FILTERS,
   DEFAULT_SORT,
   EXACT_FILTERS,
+  type Filters,
   type ListQuery,
   NARROWING,
   REFERENCE_FILTERS,
@@ -76,7 +77,6 @@ export async function listProducts(
   };
 }
 
-/** A query, with the folded words of `q`. */
 interface Query extends ListQuery {
   found: Found | undefined;
 }
@@ -192,7 +192,6 @@ interface Sorting {
   order: Statement;
 }
 
-/** The tables that a list reads, by their aliases. */
 const TABLES = { s: "product_search", c: "product_changes", p: "products" };
 
 type Alias = keyof typeof TABLES;
@@ -278,6 +277,16 @@ function selected(
     where ${
     raw(first)
   }.organization_id = ${organization} ${since} ${terms} ${filters}
+  `;
+}
+
+/** The ids of the products that the filters find after an id, in their order, as rows. */
+export function selectIds(filters: Filters, after: string): Statement {
+  return sql`
+    select f.id
+    from (${selected(filters as ListQuery)}) f
+    where f.id > ${after}::uuid
+    order by f.id
   `;
 }
 

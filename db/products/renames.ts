@@ -12,7 +12,6 @@ import type { Database, Queries } from "../database.ts";
 /** The products of a chunk. Their writers wait for it, for some 50 ms. */
 const PRODUCTS_AT_ONCE = 1_000;
 
-/** The interval at which work is looked for. */
 const INTERVAL_MS = 1_000;
 
 /** The time limit of a chunk. */

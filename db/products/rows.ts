@@ -33,14 +33,12 @@ import { assertCount, type Change } from "./change.ts";
  * one node.
  */
 
-/** The statements that write arrays, in this order. */
 interface ArrayWrites {
   writes: Statement[];
   /** Deletions, last: a series may reference a link until the product has another series. */
   deletions: Statement[];
 }
 
-/** The new entries of one array of a product. */
 interface ProductArray
   extends Pick<Change, "id" | "isNew" | "isWhole" | "restored"> {
   entries: readonly Entry[];
@@ -222,7 +220,6 @@ function rowsOf(array: Rows, given: readonly ProductArray[]) {
   return { named, unnamed };
 }
 
-/** Numbers the rows of each product from 0. */
 function numbered(rows: readonly Entry[]): Entry[] {
   const next = new Map<unknown, number>();
   return rows.map((row) => {
@@ -237,7 +234,6 @@ function existingIds(given: readonly ProductArray[]): string[] {
   return given.filter(({ isNew }) => !isNew).map(({ id }) => id);
 }
 
-/** The condition that a column is the id of one of the products of these rows. */
 function isProductOf(rows: readonly Entry[]): Statement {
   const ids = new Set(rows.map(({ product_id }) => product_id as string));
   return isOneOf([...ids]);
@@ -358,7 +354,6 @@ function appendRows(
   `];
 }
 
-/** Deletes the other rows of the products. */
 function deleteOthers(
   { table, key = ["id"] }: Rows,
   productIds: readonly string[],

@@ -46,7 +46,6 @@ export function namesContaining(term: string): Statement[] {
   return wordsOf(term).map((word) => sql` and ${nameContains(word)}`);
 }
 
-/** The condition that the name of record `r` contains the word. */
 function nameContains(word: string): Statement {
   const key = hasTrigram(word) ? sql`r.name_key` : sql`(r.name_key || '')`;
   return sql`${key} like '%' || key_of_name(${escapeLike(word)}) || '%'`;

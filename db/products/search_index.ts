@@ -66,7 +66,6 @@ export function writeSearch(changes: readonly Change[]): Statement[] {
   `];
 }
 
-/** The columns of the row with this alias. */
 function qualified(alias: string, columns: readonly string[]): Statement {
   return names(...columns.map((column) => `${alias}.${column}`));
 }

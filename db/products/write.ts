@@ -17,7 +17,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import type { Precondition } from "../entity_tag.ts";
+import { check, type Precondition } from "../entity_tag.ts";
 import {
   type KeyedOutcome,
   type KeyedRequest,
@@ -146,7 +146,7 @@ export async function deleteProduct(
     const isUnknown = explained instanceof ApiError &&
       explained.code === "NOT_FOUND";
     if (!isUnknown) throw explained;
-    precondition?.(undefined);
+    if (precondition) check(precondition);
     return false;
   }
 }
@@ -159,7 +159,7 @@ async function checkPrecondition(
 ): Promise<void> {
   const lock = lockProducts([id], "no key update");
   const tags = await readTags(tx, [id], lock);
-  precondition(tags.get(id.toLowerCase()));
+  check(precondition, tags.get(id.toLowerCase()));
 }
 
 /**

@@ -38,9 +38,7 @@ export interface Write extends Change {
 
 /** The outcome of writes that were made together. */
 export interface Written<W extends Write> {
-  /** The writes that were made. */
   done: W[];
-  /** The writes at fault, which were not made, with their errors. */
   faults: Map<W, ApiError>;
   /** The size of the JSON of each changed product in bytes, by id. */
   sizes: Map<string, number>;

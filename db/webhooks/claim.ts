@@ -34,7 +34,6 @@ export interface Claim {
   isDisabled: boolean;
   /** The deliveries of the attempts. A message that was dropped meanwhile has none. */
   deliveries: Delivery[];
-  /** The messages to send now. */
   messages: Message[];
   /** Whether the feed goes on, though there was room for more of its messages. */
   hasMore: boolean;
@@ -113,7 +112,6 @@ export async function claimMessages(
   });
 }
 
-/** The number of messages of a webhook that may be sent at once. */
 function maxInFlight(webhook: Webhook, now: number): number {
   if (!webhook.enabled || pausedUntil(webhook) > now) return 0;
   return webhook.failures > 0 ? 1 : MAX_IN_FLIGHT;

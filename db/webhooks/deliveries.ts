@@ -244,7 +244,6 @@ export function lease(
   `;
 }
 
-/** The condition that a column is the id of one of these messages. */
 function isOneOfMessages(messages: readonly { id: string }[]): Statement {
   const ids = messages.map(({ id }) => id);
   return sql`= any(string_to_array(${ids.join()}, ','))`;

@@ -100,7 +100,6 @@ async function restart(
   });
 }
 
-/** One message for all that is new. */
 async function advance(
   reads: LookUps,
   { id, cursor: from, last_success_at }: Webhook,
@@ -127,7 +126,6 @@ async function advance(
   });
 }
 
-/** An entry of the feed. */
 interface FeedEntry {
   version: string;
   id: string;
@@ -138,7 +136,6 @@ interface FeedEntry {
   data: object | null;
 }
 
-/** At most `limit` messages about products. */
 async function readMessages(
   reads: LookUps,
   { id: webhookId, cursor: from, events }: Webhook,

@@ -96,7 +96,6 @@ function deliveryAfter(
   };
 }
 
-/** The webhook after the attempt. */
 function webhookAfter(
   webhook: Webhook,
   attempt: Attempt,

@@ -197,7 +197,6 @@ export async function deleteWebhook(
   return deleted.count > 0;
 }
 
-/** The maximum number of secrets that sign a message. */
 const MAX_SECRETS = 3;
 
 /** Makes a new secret. The older ones sign too until the grace is over. Throws `NOT_FOUND`. */

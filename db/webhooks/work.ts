@@ -36,9 +36,7 @@ export interface Backlog {
   waiting: number;
   /** Those about products of which no attempt has ended. Callers see them as entries of the feed. */
   untried: number;
-  /** Those that may be sent. */
   due: number;
-  /** Those that are being sent. */
   sent: number;
   /** The products of the messages that are being sent. */
   sent_products: (string | null)[];
@@ -103,7 +101,6 @@ function entriesAfter(limit: number, owner: Owner): Statement {
 
 /** The webhooks of all organizations that have something to send. */
 export interface Work {
-  /** The number of enabled webhooks. */
   enabled: number;
   ready: { organization_id: string; id: string }[];
 }

@@ -1,7 +1,6 @@
 import { type Caller, Tally } from "../../db/connections/queue.ts";
 import { unavailable } from "../../schema/errors.ts";
 
-/** Attempts at once. */
 const AT_ONCE = { process: 64, organization: 16 };
 
 /** The attempts that run, and those that may begin. The name of a caller is the id of a webhook. */

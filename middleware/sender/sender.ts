@@ -46,10 +46,8 @@ const MAX_YIELD_MS = 6;
 /** Claims at once. Each holds room for as many attempts as it may begin. */
 const MAX_CLAIMS = 4;
 
-/** Webhooks that one poll finds. */
 const MAX_FOUND = 128;
 
-/** The time limit of a sender's statements. */
 const DATABASE_MS = 10_000;
 
 /** Sends the messages of webhooks, beside the service. */
@@ -80,7 +78,6 @@ export function openSender(
   config: WebhookConfig,
   { log, requests, names = new NameResolver() }: {
     log: Log;
-    /** The number of requests that the process serves at the moment. */
     requests: () => number;
     names?: NameResolver | undefined;
   },

@@ -23,7 +23,18 @@ import {
   UpdateWebhook,
   Webhook,
 } from "../webhooks.ts";
-import { OnixMessage, OnixOutcome, OnixPaths, OnixReport } from "./onix.ts";
+import {
+  ListedReadiness,
+  MissingForRecipient,
+  OnixMessage,
+  OnixOutcome,
+  OnixPaths,
+  OnixReport,
+  Readiness,
+  ReadinessMeta,
+  RecipientProfile,
+  RecipientProfileRules,
+} from "./onix.ts";
 import {
   ErrorDetail,
   errorEntries,
@@ -107,7 +118,6 @@ const Unwritten = v.object({
 
 const BatchResult = v.variant("status", [Created, Written, Unwritten]);
 
-/** The id and title of a product in a publishing program. */
 const ProgramProduct = v.object({
   id: described("The id of the product.", Uuid),
   title: described("The title of the product.", v.string()),
@@ -249,6 +259,21 @@ export const SCHEMAS = {
   OnixMessage,
   OnixPaths,
   OnixReportResponse: success("What became of the records.", OnixReport),
+  RecipientProfile,
+  RecipientProfilesResponse: success(
+    "The profiles.",
+    v.array(RecipientProfile),
+  ),
+  RecipientProfileRules,
+  RecipientProfileResponse: success("The profile.", RecipientProfileRules),
+  MissingForRecipient,
+  Readiness,
+  ReadinessResponse: success("What the product lacks.", Readiness),
+  ListedReadiness,
+  ReadinessPageResponse: v.object({
+    ...success("The products of the page.", v.array(ListedReadiness)).entries,
+    meta: described("Where the list goes on, and its counts.", ReadinessMeta),
+  }),
   HealthResponse: success(
     "The health of the service.",
     v.object({

@@ -53,6 +53,24 @@ Deno.test("The parser", TIMED, async ({ step: it }) => {
     assert(ms > 345, `${ms} ms`);
   });
 
+  await it("lets an import go on at once after long work of the database", async () => {
+    const pace = new ParseQueue().pacer(caller("a"));
+    await pace();
+
+    // The embedded database works in this process.
+    await new Promise((replied) =>
+      setImmediate(() => {
+        work(300);
+        setImmediate(replied);
+      })
+    );
+    const started = performance.now();
+    await pace();
+
+    const ms = performance.now() - started;
+    assert(ms < 150, `${ms} ms`);
+  });
+
   await it("runs much short work one after the other, with pauses", async () => {
     const queue = new ParseQueue();
     const deadline = performance.now() + 60_000;
