@@ -32,10 +32,13 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
  * left out, and its path reported.
  */
 
-/** A valid record, and the paths without positions of what it lacks. */
+/** A valid record. */
 export interface Mended {
   record: Element;
+  /** The paths without positions of what it lacks. */
   notSent: Paths;
+  /** The elements that the service has written because the schema demands them. */
+  demanded: ReadonlySet<Element>;
 }
 
 /** What stands in for what a record lacks. */
@@ -53,15 +56,17 @@ export function mend(
   substitutes: Substitutes,
 ): Mended {
   const notSent = new PathSet();
-  const mender = { release, notSent, ...substitutes };
+  const demanded = new Set<Element>();
+  const mender = { release, notSent, demanded, ...substitutes };
   const mended = mendElement(record, "", "", mender);
   if (!mended) throw new TypeError("A record needs a reference and a type");
-  return { record: mended, notSent };
+  return { record: mended, notSent, demanded };
 }
 
 interface Mender extends Substitutes {
   release: Release;
   notSent: PathSet;
+  demanded: Set<Element>;
 }
 
 /** The valid element, or undefined if it is left out. */
@@ -448,12 +453,14 @@ const SUBSTITUTES: Readonly<
 function filler(
   name: string,
   parent: string,
-  substitutes: Substitutes,
+  mender: Mender,
 ): Element | undefined {
   const value = FILLERS[name];
-  return value
+  const filled = value
     ? element(name, value)
-    : SUBSTITUTES[`${parent}/${name}`]?.(substitutes);
+    : SUBSTITUTES[`${parent}/${name}`]?.(mender);
+  if (filled) mender.demanded.add(filled);
+  return filled;
 }
 
 function supplier({ organization }: Substitutes): Element {
@@ -461,6 +468,24 @@ function supplier({ organization }: Substitutes): Element {
     element("SupplierRole", "00"),
     element("SupplierName", organization),
   ]);
+}
+
+/**
+ * The record without what the service wrote because the schema demands it. An undefined
+ * form and the organization as publisher came from such a record, if they were sent back.
+ */
+export function withoutDemanded({ record, demanded }: Mended): Element {
+  const saysNothing = (each: Element) =>
+    demanded.has(each) || each.attributes.sourcename === NO_PUBLISHER ||
+    each.name === "ProductForm" && each.text === FILLERS.ProductForm;
+  const withoutIn = (given: Element): Element => {
+    const { children } = given;
+    const left = children.filter((each) => !saysNothing(each)).map(withoutIn);
+    const isWhole = left.length === children.length &&
+      left.every((each, i) => each === children[i]);
+    return isWhole ? given : { ...given, children: left };
+  };
+  return withoutIn(record);
 }
 
 /** Whether the service writes the element itself where a record lacks it. */
