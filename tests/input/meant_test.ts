@@ -8,6 +8,7 @@ const FIELDS = {
   barcode: "isbn13",
   collection: "product_collections",
   contributers: "contributors",
+  copyright: "custom_fields",
   country: "country_of_publication",
   currency: "product_prices",
   doi: "product_identifiers",
@@ -25,8 +26,10 @@ const FIELDS = {
   publish_date: "publication_date",
   publisher: "publisher_id",
   retail_price: "product_prices",
+  rights: "PUT /products/{id}/sales-rights",
   stock: "product_availability_id",
   subtilte: "subtitle",
+  supplier: "PUT /products/{id}/territories",
   titel: "title",
   translator: "contributors",
   vat: "product_prices",
@@ -78,6 +81,15 @@ const REFUSED: [body: object, ...messages: string[]][] = [
     `/measures/0/measure_unit_code ${list(50, "in")}`,
   ],
   [
+    { subjects: ["FBA"], contributors: ["Jane Austen"] },
+    '/contributors/0 Expected an object such as {"contributor_name": "Jane Austen", "contributor_role_code": "A01"}',
+    '/subjects/0 Expected an object such as {"subject_scheme_identifier": "93", "subject_code": "FBA"}',
+  ],
+  [
+    { publication_date: "1995" },
+    "/publication_date Expected a calendar day as YYYY-MM-DD: a year or month stands in publishing_dates, with role 01",
+  ],
+  [
     { publishing_status_id: "04", publisher_id: "Harbour Press" },
     "/publishing_status_id Expected the id of a record, a UUID: see /publishing-statuses",
     "/publisher_id Expected the id of a record, a UUID: see /publishers",
@@ -111,15 +123,28 @@ it("by an unknown field, a wrong code or a name instead of an id", async ({ org 
   assertEquals(last, `/operation ${field("operations")}`);
 });
 
-it("by an unknown parameter", async ({ org }) => {
-  const { body } = await org.get(
-    "/api/products?per_page=10&serach=emma&updated_after=2027",
-  );
+/** The errors of lists with these parameters. */
+const QUERIES: Record<string, string> = {
+  "per_page=10": "Unknown parameter: did you mean limit?",
+  "serach=emma": "Unknown parameter: did you mean search?",
+  "updated_after=2027": "Unknown parameter: did you mean updated_since?",
+  "author=x": "Unknown parameter: did you mean contributor_id?",
+  "translator=x": "Unknown parameter: did you mean contributor_id?",
+  "query=x": "Unknown parameter: did you mean q?",
+  "language_code=en": list(74, "eng"),
+  "publishing_status_code=active": list(64, "04"),
+  "product_form_code=bc": list(150, "BC"),
+  "lifecycle_status_code=activ":
+    "Expected a code of /lifecycle-statuses: did you mean active?",
+  "publication_date_from=2026": "Expected a calendar day as YYYY-MM-DD",
+};
 
-  assertEquals(
-    body.error.details.map(({ message }: { message: string }) => message),
-    ["limit", "search", "updated_since"].map((meant) =>
-      `Unknown parameter: did you mean ${meant}?`
-    ),
-  );
+it("in a query", async ({ org }) => {
+  for (const [query, message] of Object.entries(QUERIES)) {
+    const { body } = await org.get(`/api/products?${query}`);
+
+    const [parameter] = query.split("=");
+    const { details: [detail] } = body.error;
+    assertEquals([detail.parameter, detail.message], [parameter, message]);
+  }
 });

@@ -23,25 +23,6 @@ const CONFLICT = {
 
 const it = onixTestsOf("Edits stay when the next file comes");
 
-it("what the sender has left alone stays", async ({ org, onix, product }) => {
-  const { outcomes: [{ id }] } = await onix.report(message(record()));
-  await org.put(`/api/products/${id}`, { page_count: 500 });
-
-  const same = await onix.report(message(record()));
-  const other = await onix.report(message(record({ title: "Emma II" })));
-
-  assertEquals([same.unchanged, other.updated], [1, 1]);
-  assertEquals(codes(other.outcomes[0]), []);
-  const { page_count, title } = await product(id);
-  assertEquals([page_count, title], [500, "Emma II"]);
-  const xml = await onix.xml(`/${id}`);
-  assert(xml.includes("<ExtentValue>500<"), xml);
-  assertEquals(
-    (await onix.report(message(record({ title: "Emma II" })))).unchanged,
-    1,
-  );
-});
-
 it("an entry's field outlives a change of another", async ({ org, onix, product }) => {
   const { outcomes: [{ id }] } = await onix.report(message(record()));
   const path = `/api/products/${id}/territories`;
@@ -541,16 +522,6 @@ it3("and that has the ISBNs of the record alone", async ({ onix, product }) => {
   }
   // The ISBN-10 was the number that the sender has taken back.
   assertEquals(await isbnsAfter(record({ isbn: null })), [null, null]);
-});
-
-it3("of its own organization alone", async ({ another }) => {
-  const [one, other] = [await another(), await another()];
-  const report = await one.onix.report(message(record()));
-  const theirs = await other.onix.report(message(record()));
-
-  assertEquals([report.created, theirs.created], [1, 1]);
-  assertEquals((await one.onix.report(message(record()))).unchanged, 1);
-  assertEquals((await other.onix.report(message(record()))).unchanged, 1);
 });
 
 it3(

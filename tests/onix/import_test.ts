@@ -45,27 +45,6 @@ it("creates a product, and reports it", async ({ org, onix, product }) => {
   assertEquals(supply.prices[0].price_amount, 7.99);
 });
 
-it("writes nothing the second time", async ({ onix, products }) => {
-  const text = message(
-    record(),
-    record({
-      reference: "press.example.2",
-      isbn: isbnOf(2),
-      title: "Persuasion",
-    }),
-  );
-  await onix.report(text);
-  const before = await products();
-  const feed = await onix.feed(2);
-
-  const report = await onix.report(text);
-
-  assertEquals(report.unchanged, 2);
-  assertEquals(report.created + report.updated + report.rejected, 0);
-  assertEquals(await products(), before);
-  assertEquals(await onix.feed(2), feed);
-});
-
 it("finds a product by its reference, then by its ISBN", async ({ org, onix, product }) => {
   const { id } = await org.create({
     isbn13: "9780141439587",
@@ -109,18 +88,6 @@ it("keeps the first reference of a product", async ({ onix }) => {
   const xml = await onix.xml(`/${id}`);
   assertMatch(xml, /<RecordReference>press\.example\.1</);
   assertMatch(xml, /<TitleText>Emma II</);
-});
-
-it("rejects an ISBN that several products have", async ({ org, onix, products }) => {
-  await org.create({ isbn13: "9780141439587" });
-  await org.create({ isbn13: "9780141439587" });
-  const before = await products();
-
-  const report = await onix.report(message(record()));
-
-  assertEquals(report.rejected, 1);
-  assertEquals(codes(report.outcomes[0]), ["ambiguous"]);
-  assertEquals(await products(), before);
 });
 
 it("links a record whose name has other white space", async ({ org, onix, product }) => {
@@ -313,24 +280,6 @@ it("counts the later of two records of a product", async ({ onix, products }) =>
     (await products()).map(({ title }: { title: string }) => title),
     ["Last", "Other"],
   );
-});
-
-it("rejects a record at fault alone", async ({ onix, products }) => {
-  const report = await onix.report(message(
-    record(),
-    record({ reference: "bad", isbn: "9780141439588", title: "Bad ISBN" }),
-    record({ reference: "untitled", isbn: isbnOf(3), title: "" }),
-    record({ reference: "press.example.4", isbn: isbnOf(4), title: "Good" }),
-  ));
-
-  assertEquals(outcomes(report), [
-    "created",
-    "rejected",
-    "rejected",
-    "created",
-  ]);
-  assertEquals(report.rejected, 2);
-  assertEquals((await products()).length, 2);
 });
 
 it("rejects alone a record that would make its product too large", async ({ org, onix, product }) => {
@@ -644,30 +593,18 @@ it("may be compressed", async ({ onix, products }) => {
   assert(line >= 1 && column >= 1);
 });
 
-it("may not be larger than its limit when unpacked", async ({ app, org, products }) => {
-  const bomb = await gzip(
-    message(record()).replace("<Product>", `${" ".repeat(2e6)}<Product>`),
-  );
-  assert(bomb.length < 20_000);
-
-  const { status, body } = await limited(app, org, 1_000_000).post(bomb, "", {
-    "content-encoding": "gzip",
-  });
-
-  assertEquals([status, body.error.code], [413, "PAYLOAD_TOO_LARGE"]);
-  assertEquals(await products(), []);
-});
-
 it("may be as large as its limit when unpacked", async ({ app, org }) => {
-  const text = message(record());
+  // Packed, it is far below the limit.
+  const text = message(record()).replace("<Product>", `${" ".repeat(2e6)}$&`);
   const packed = await gzip(text);
   const size = new TextEncoder().encode(text).length;
 
   for (const [limit, expected] of [[size - 1, 413], [size, 200]] as const) {
-    const { status } = await limited(app, org, limit).post(packed, "", {
+    const { status, body } = await limited(app, org, limit).post(packed, "", {
       "content-encoding": "gzip",
     });
     assertEquals(status, expected);
+    if (status === 413) assertEquals(body.error.code, "PAYLOAD_TOO_LARGE");
   }
 });
 

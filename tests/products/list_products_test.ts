@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
+import type { Field } from "../../schema/fields.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import { ARRAYS as MODELLED } from "../model/catalogue.ts";
 import { send, testsOf } from "../support/app/harness.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
@@ -10,7 +10,11 @@ import { withOperations } from "../support/app/operations.ts";
 const [PRODUCTS, LIMIT] = [30, 7];
 
 /** The arrays of a product that a list embeds as the product has them. Summaries show the collections. */
-const EMBEDDED = MODELLED.filter((name) => name !== "product_collections");
+const EMBEDDED = Object.entries<Field>(ARRAYS).flatMap(([name, field]) =>
+  field.kind === "rows" && field.path || name === "product_collections"
+    ? []
+    : [name]
+);
 
 /** The sort keys of a list. */
 interface Item {

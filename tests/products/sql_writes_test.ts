@@ -17,7 +17,7 @@ import { changesOfColumns, UNSHOWN } from "../support/sql/shown_columns.ts";
 
 /*
  * Other programs write the tables by SQL. The next response shows each of their writes, and
- * totals stay exact. `tests/model/stored_json_test.ts` draws writes at random.
+ * totals stay exact. `tests/model/random_writes_test.ts` draws writes at random.
  */
 
 const REPLICA = "set local session_replication_role = replica";

@@ -118,28 +118,3 @@ it("of a product form, which its format has", async ({ org }) => {
   });
   assertEquals(changed.product_form_id, paperback);
 });
-
-it("and reports its errors as before", async ({ org, app }) => {
-  const body = await fullBody(app, org);
-  const { data: created } = await upsert(org, body);
-
-  const { status, error } = await upsert(org, {
-    ...body,
-    license_id: crypto.randomUUID(),
-    product_prices: [
-      ...body.product_prices,
-      { id: crypto.randomUUID(), list_price: 1 },
-    ],
-  });
-
-  assertEquals(status, 400);
-  assertEquals(
-    error.details.map(({ pointer, code }: Row) => [pointer, code]).toSorted(),
-    [
-      ["/license_id", "unknown_reference"],
-      ["/product_prices/2/id", "unknown_reference"],
-    ],
-  );
-  const { body: { data } } = await org.get(`/api/products/${created.id}`);
-  assertEquals(data, created);
-});

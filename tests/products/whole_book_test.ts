@@ -1,11 +1,8 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { testsOf } from "../support/app/harness.ts";
-import { eventually } from "../support/app/eventually.ts";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
 import { errorsOf } from "../support/client/writing.ts";
-import { commandsOn, exported, imported } from "../support/client/transfer.ts";
-import { fullBody } from "../support/data/bodies.ts";
 
 /*
  * What the trade needs of a book beside the specification's fields: the rules on several
@@ -231,60 +228,6 @@ it("announces the publication by its month", async ({ org }) => {
   ]);
   assertEquals(body.data[1].data.publishing_dates, [embargo]);
   assertEquals(errorsOf(body.data[2]), [contradictory]);
-});
-
-it("is changed by an upsert only where it was sent", async ({ org, app }) => {
-  const body = await fullBody(app, org);
-  const { product } = await org.create(body);
-  const upsert = async (changes: object) => {
-    const { body: reply } = await org.batch([{
-      method: "upsert",
-      match: "isbn13",
-      body: { isbn13: body.isbn13, title: body.title, ...changes },
-    }]);
-    return reply.data[0].data;
-  };
-
-  const least = await upsert({});
-  const same = await upsert({
-    subjects: body.subjects,
-    measures: body.measures,
-    supporting_resources: body.supporting_resources,
-    product_form_details: body.product_form_details,
-  });
-  const changed = await upsert({ edition_number: 3, extents: [] });
-
-  assertEquals(least, product);
-  assertEquals(same, product);
-  assert(changed.updated_at > product.updated_at);
-  assertEquals(
-    { ...changed, updated_at: product.updated_at },
-    { ...product, edition_number: 3, extents: [] },
-  );
-});
-
-it("is exported, imported, included and followed", async ({ org, app }) => {
-  const body = await fullBody(app, org);
-  const { product } = await org.create(body);
-  const commands = commandsOn(app);
-  const original = await exported(commands(org.id));
-  const other = commands(uuidv7());
-
-  assertEquals(await imported(other, original), []);
-  assertEquals(await exported(other), original);
-
-  const include = "subjects,edition_types,supporting_resources";
-  const { body: { data: [listed] } } = await org.get(
-    `/api/products?include=${include}`,
-  );
-  for (const name of include.split(",")) {
-    assertEquals(listed[name], product[name]);
-  }
-  assert(!("measures" in listed));
-  await eventually(product.measures, async () => {
-    const { body } = await org.get("/api/products/changes?include=measures");
-    return body.data[0]?.product.measures;
-  });
 });
 
 it("is found by what the API and SQL have made of it", async ({ org, app, sql }) => {
