@@ -1,6 +1,8 @@
 import type { DisabledReason } from "../../schema/webhooks.ts";
 import { hostOf } from "../../schema/targets.ts";
-import type { Log } from "../log.ts";
+
+/** Writes a warning to the log. */
+export type Log = (level: "warn", fields: Record<string, unknown>) => void;
 
 /** A disabled webhook, as far as the log shows it. */
 interface Logged {

@@ -8,8 +8,7 @@ import type { Webhook } from "../../db/webhooks/webhook.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { attempt } from "./attempt.ts";
-import type { Log } from "../log.ts";
-import { logDisabled } from "./disabled.ts";
+import { type Log, logDisabled } from "./disabled.ts";
 import { InFlight } from "./in_flight.ts";
 import { NameResolver } from "./names.ts";
 
