@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted, recount } from "../../db/commands/recount.ts";
-import { uuidv7 } from "../../db/uuid.ts";
 import {
   type App,
   type Organization,
@@ -14,40 +13,6 @@ import { createFullProduct } from "../support/data/full_product.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 
 const it = testsOf("The totals of lists");
-
-it("are exact after writes of every kind", async ({ app }) => {
-  const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
-  const random = randomBy(seed);
-  const org = await app.organization();
-  const values = await valuesOf(app, org);
-  const paths: string[] = [];
-
-  for (let round = 0; round < 4; round++) {
-    for (let i = 0; i < 15; i++) await writeSomething();
-
-    await assertTotals(app, org, values, `seed ${seed}`);
-  }
-
-  async function writeSomething(): Promise<void> {
-    const at = Math.floor(random() * paths.length);
-    const path = paths[at];
-    const body = { title: "Emma", ...someValues(values, random) };
-    const kind = path ? random() : 0;
-    if (kind < 0.4) paths.push((await org.create(body)).path);
-    else if (kind < 0.75) await org.put(path!, body);
-    else if (kind < 0.85) {
-      paths.splice(at, 1);
-      await org.delete(path!);
-    } else {
-      const refused = { ...body, license_id: uuidv7() };
-      const replies = [
-        await org.post("/api/products", refused),
-        await org.put(path!, refused),
-      ];
-      assertEquals(replies.map(({ status }) => status), [400, 400]);
-    }
-  }
-});
 
 it("are exact after many concurrent writers", async ({ app }) => {
   const seed = crypto.getRandomValues(new Uint32Array(1))[0]!;
