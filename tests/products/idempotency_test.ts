@@ -201,6 +201,10 @@ it(
     assertEquals(status, 201);
     assertEquals(refused!.status, 409);
     assertEquals(refused!.body.error.code, "IDEMPOTENCY_IN_PROGRESS");
+    assertEquals(
+      refused!.body.error.message,
+      "A request with this Idempotency-Key is still running: retry to get its response",
+    );
     assertEquals(refused!.headers.get("retry-after"), "1");
     assertEquals(apart!.status, 201);
   },
