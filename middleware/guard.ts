@@ -47,7 +47,7 @@ export interface Admitted<Query = unknown, Body = unknown> extends Routed {
 /** An operation with its handler, which only the guard runs. */
 export type GuardedOperation =
   & Operation
-  & { memory?: number }
+  & { memory?: number; isParsed?: true }
   & (
     | { permission: "none"; handler: Handler }
     | { permission: Exclude<Permission, "none">; handler: Handler<Admitted> }
@@ -57,7 +57,7 @@ export type GuardedOperation =
  * A row of the table of operations. The handler gets what the row names: the valid
  * query and body, or, with the permission `none`, the request as it is. `memory` is the
  * size of the texts that it reads at once, in bytes, if they may be long. Without it, there
- * are no more texts than connections.
+ * are no more texts than connections. `isParsed` if it parses texts, as operations in XML do.
  */
 export function operation<
   const P extends Permission,
@@ -69,6 +69,7 @@ export function operation<
   row: Omit<Operation, "key" | "id"> & {
     permission: P;
     memory?: number;
+    isParsed?: true;
     query?: Q;
     body?: B;
     handler: P extends "none" ? Handler
@@ -107,7 +108,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     const parameters = query ?? NoParameters;
     const schema = body && bodySchema(body);
     const isStreamed = row.xml?.includes("body");
-    const perByte = row.xml ? PARSED : PASSED_ON;
+    const perByte = row.xml || row.isParsed ? PARSED : PASSED_ON;
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 

@@ -7,6 +7,8 @@ import {
   ImportParameters,
   OnixChangesParameters,
   OnixParameters,
+  ReadinessListParameters,
+  ReadinessParameters,
 } from "../schema/onix/query.ts";
 import {
   CodeParameters,
@@ -19,6 +21,7 @@ import * as docs from "./docs.ts";
 import * as keys from "./keys.ts";
 import * as onix from "./onix.ts";
 import * as products from "./products.ts";
+import * as readiness from "./readiness.ts";
 import * as records from "./records.ts";
 import * as webhooks from "./webhooks.ts";
 
@@ -47,6 +50,8 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     body: "Batch", response: "BatchResponse",
     headers: ["Idempotency-Key", "Idempotent-Replayed", "Ignored-Fields"],
     errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"], memory: MIB }),
+  operation("GET /products/readiness", "listReadiness", { permission: "read", handler: readiness.list,
+    query: ReadinessListParameters, response: "ReadinessPageResponse", memory: PAGE_BYTES, isParsed: true }),
   operation("GET /products/{id}", "getProduct", { permission: "read", handler: products.get,
     response: "ProductResponse", headers: ["If-None-Match", "ETag"], errors: ["CONFLICT"] }),
   operation("PUT /products/{id}", "updateProduct", { permission: "write", handler: products.update,
@@ -77,6 +82,14 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     query: ImportParameters, xml: ["body", "response"], headers: ["Content-Encoding"], response: "OnixReportResponse" }),
   operation("GET /onix/products/{id}", "getOnixRecord", { permission: "read", handler: onix.get,
     query: OnixParameters, xml: ["response"], headers: ["If-None-Match", "ETag"] }),
+
+  // Whether products are ready for recipients
+  operation("GET /recipient-profiles", "listRecipientProfiles", { permission: "read",
+    handler: readiness.listProfiles, response: "RecipientProfilesResponse" }),
+  operation("GET /recipient-profiles/{name}", "getRecipientProfile", { permission: "read",
+    handler: readiness.getProfile, response: "RecipientProfileResponse" }),
+  operation("GET /products/{id}/readiness", "getProductReadiness", { permission: "read",
+    handler: readiness.get, query: ReadinessParameters, response: "ReadinessResponse", isParsed: true }),
 
   // The records that products refer to
   operation("GET /{records}", "list{Records}", { permission: "read", handler: records.list,

@@ -216,3 +216,13 @@ export type ListQuery =
 export const NARROWING =
   (Object.keys(ProductParameters.entries) as (keyof ListQuery)[])
     .filter((name) => !["page", "limit", "include", "sort"].includes(name));
+
+/** The parameters that filter by ids or codes. */
+export const FILTERS = Object.fromEntries(
+  Object.entries(ProductParameters.entries)
+    .filter(([name]) => /_(?:id|code)$/.test(name)),
+) as Record<keyof Filters, v.GenericSchema>;
+
+export type Filters =
+  & { [reference: `${string}_id`]: string[] | undefined }
+  & { [code: `${string}_code`]: string[] | string | undefined };

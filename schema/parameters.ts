@@ -7,6 +7,7 @@ import {
   printable,
   queryDetails,
 } from "./errors.ts";
+import { remembered } from "./objects.ts";
 import { didYouMean, speller } from "./spelling.ts";
 import { codePoints, heading, oneOf, Uuid } from "./values.ts";
 
@@ -63,10 +64,28 @@ export function readQuery<const S extends QuerySchema>(
       if (details.length > MAX_ERRORS) break;
     }
   }
-  const read = v.safeParse(parameters, Object.fromEntries(given));
+  const read = v.safeParse(parameters, {
+    // Each says what it expects, instead of being a key that is absent.
+    ...REQUIRED(parameters),
+    ...Object.fromEntries(given),
+  });
   if (read.success && details.length === 0) return read.output;
   details.push(...queryDetails(read.issues ?? []));
   throw invalid("The query", details);
+}
+
+/** The parameters that a query must have, undefined. */
+const REQUIRED = remembered(({ entries }: QuerySchema) =>
+  Object.fromEntries(
+    Object.entries(entries).filter(([, entry]) => isRequired(entry))
+      .map(([name]) => [name, undefined]),
+  )
+);
+
+/** Whether a query must have the parameter. */
+export function isRequired(parameter: v.GenericSchema): boolean {
+  const { pipe: [given] } = parameter as v.SchemaWithPipe<[v.GenericSchema]>;
+  return given.type !== "optional";
 }
 
 /** Percent-encoded bytes in a row. A URL has no other characters outside ASCII. */

@@ -24,6 +24,7 @@ import {
 } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
 import { format } from "./output.ts";
+import { READINESS } from "./readiness.ts";
 import { TRANSFER_COMMANDS } from "./transfer.ts";
 import { LIST_WEBHOOKS } from "./webhooks.ts";
 
@@ -175,6 +176,7 @@ export const COMMANDS: Record<string, Command> = {
     },
   }),
   "webhook list": LIST_WEBHOOKS,
+  "readiness": READINESS,
   ...TRANSFER_COMMANDS,
   "doctor": DOCTOR,
 };

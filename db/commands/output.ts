@@ -76,3 +76,20 @@ function bar(share?: number): string {
     .padEnd(BAR_WIDTH, "░");
   return `${filled} ${String(Math.floor(share * 100)).padStart(3)} %  `;
 }
+
+/** The reader of the output has closed it. */
+export class ReaderGone extends Error {}
+
+/** Writes to standard output. Throws `ReaderGone`. */
+export async function writeOut(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    for (let sent = 0; sent < bytes.length;) {
+      sent += await Deno.stdout.write(bytes.subarray(sent));
+    }
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) throw new ReaderGone();
+    const { message } = error as Error;
+    throw new Error(`The output cannot be written: ${message}`);
+  }
+}

@@ -25,7 +25,7 @@ import {
   mandatory,
   uuid,
 } from "./arguments.ts";
-import { openProgressBar } from "./output.ts";
+import { openProgressBar, ReaderGone, writeOut } from "./output.ts";
 import { type ImportFile, openSource } from "./source.ts";
 import {
   EDITS,
@@ -211,21 +211,4 @@ function saidOf(
       value === null ? "" : ` "${value}"`
     }: ${message}`
   );
-}
-
-/** The reader of the output has closed it. */
-class ReaderGone extends Error {}
-
-/** Writes to standard output. Throws `ReaderGone`. */
-async function writeOut(text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(text);
-  try {
-    for (let sent = 0; sent < bytes.length;) {
-      sent += await Deno.stdout.write(bytes.subarray(sent));
-    }
-  } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) throw new ReaderGone();
-    const { message } = error as Error;
-    throw new Error(`The export cannot be written: ${message}`);
-  }
 }

@@ -52,15 +52,43 @@ export async function listOnixChanges(
   database: Reads,
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
-  return await readChanges(database, after, async (range) => {
-    const rows = await database.scan(recordsPage(range, limit));
-    const missing = rows.flatMap(({ missing }) => missing ?? []);
-    if (missing.length > 0) database.inBackground(...storeProducts(missing));
-    return {
-      ...endOfPage(rows),
-      changes: rows.filter(({ is_shown }) => is_shown).map(changeOf),
-    };
+  return await readChanges(database, after, (range) => {
+    const positions = positionsOf(range, limit, retiredAfter(range));
+    return readPage(database, positions, limit);
   });
+}
+
+/** What the records of these products are written from, until a page is full. */
+export async function readSources(
+  database: Reads,
+  ids: Statement,
+  limit: number,
+): Promise<{ sources: (Source & { id: string })[]; more: boolean }> {
+  const positions = sql`
+    select
+      0::bigint as version, f.id, null::timestamptz as deleted_at,
+      row_number() over (order by f.id) as place
+    from (${ids} limit ${String(limit + 1)}) f
+  `;
+  const { changes, more } = await readPage(database, positions, limit);
+  const sources = changes.flatMap(({ id, source }) =>
+    source ? [{ ...source, id }] : []
+  );
+  return { sources, more };
+}
+
+async function readPage(
+  database: Reads,
+  positions: Statement,
+  limit: number,
+): Promise<Page & { changes: OnixChange[] }> {
+  const rows = await database.scan(recordsPage(positions, limit));
+  const missing = rows.flatMap(({ missing }) => missing ?? []);
+  if (missing.length > 0) database.inBackground(...storeProducts(missing));
+  return {
+    ...endOfPage(rows),
+    changes: rows.filter(({ is_shown }) => is_shown).map(changeOf),
+  };
 }
 
 /** The record of a change as it goes out. */
@@ -105,11 +133,14 @@ function changeOf(
 }
 
 /**
- * A page of changes. It ends before the record that would exceed the size of a page, unless
+ * A page of changes at these positions. It ends before the record that would exceed the size of a page, unless
  * that is the first. It omits the deletion of a product that exists again, and of one whose
  * reference another product now bears.
  */
-function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
+function recordsPage(
+  positions: Statement,
+  limit: number,
+): Statement<ChangeRow> {
   const size = sql`${documentSize} + coalesce(
     (
       select octet_length(n.record)
@@ -118,7 +149,6 @@ function recordsPage(range: Range, limit: number): Statement<ChangeRow> {
     ),
     0
   )`;
-  const positions = positionsOf(range, limit, retiredAfter(range));
   return sql`
     with positions as materialized (${positions})
     select

@@ -5,6 +5,7 @@ import {
   COUNTED_FILTERS,
   DEFAULT_SORT,
   EXACT_FILTERS,
+  type Filters,
   type ListQuery,
   NARROWING,
   REFERENCE_FILTERS,
@@ -276,6 +277,16 @@ function selected(
     where ${
     raw(first)
   }.organization_id = ${organization} ${since} ${terms} ${filters}
+  `;
+}
+
+/** The ids of the products that the filters find after an id, in their order, as rows. */
+export function selectIds(filters: Filters, after: string): Statement {
+  return sql`
+    select f.id
+    from (${selected(filters as ListQuery)}) f
+    where f.id > ${after}::uuid
+    order by f.id
   `;
 }
 

@@ -2,8 +2,10 @@ import * as v from "valibot";
 import { After } from "../changes_query.ts";
 import { EDITS, STALE } from "./mapping/options.ts";
 import { RELEASES, TAGS } from "./rules/releases.ts";
+import { FILTERS, type Filters } from "../list_query.ts";
 import { limit } from "../parameters.ts";
-import { described, oneOf } from "../values.ts";
+import { described, oneOf, Uuid } from "../values.ts";
+import { type Profile, PROFILES } from "./profiles.ts";
 
 const FORM = {
   release: described(
@@ -59,3 +61,42 @@ export const ImportParameters = v.object({
 });
 
 export type ImportQuery = v.InferOutput<typeof ImportParameters>;
+
+const profile = described(
+  "The recipient: the name of one of `/recipient-profiles`.",
+  v.pipe(oneOf(...PROFILES.keys()), v.transform((name) => PROFILES.get(name)!)),
+);
+
+/** The parameters of `GET /products/{id}/readiness`. */
+export const ReadinessParameters = v.object({ profile });
+
+export type OneReadinessQuery = v.InferOutput<typeof ReadinessParameters>;
+
+/** The parameters of `GET /products/readiness`. */
+export const ReadinessListParameters = v.object({
+  profile,
+  ready: described(
+    "Whether the page has only the products that are ready, or only the others.",
+    v.optional(v.pipe(
+      oneOf("true", "false"),
+      v.transform((text) => text === "true"),
+    )),
+  ),
+  after: described(
+    "The `meta.cursor` of the last page. Without it, the list starts with the first product.",
+    v.optional(Uuid),
+  ),
+  limit: described(
+    "The maximum number of products. A limit above 100 counts as 100.",
+    v.optional(limit(100), "50"),
+  ),
+  ...FILTERS,
+});
+
+/** What is asked of which products. */
+export interface ReadinessQuery extends Filters {
+  profile: Profile;
+  ready?: boolean | undefined;
+  after?: string | undefined;
+  limit: number;
+}

@@ -47,6 +47,7 @@ export const PATH_PARAMETERS: Record<keyof PathParameters, string> = {
   id: UUID_PATTERN,
   product_id: UUID_PATTERN,
   number: "[1-9][0-9]*",
+  name: "[^/]+",
   key_id: "[0-9a-z]{12}",
   delivery_id: "msg_[0-9a-f]{32}",
   records: segmentsOf("records"),
@@ -58,6 +59,7 @@ export interface PathParameters {
   id: string;
   product_id: string;
   number: string;
+  name: string;
   key_id: string;
   delivery_id: string;
   records: OwnTable;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { Revocation } from "../api_key.ts";
-import type { QuerySchema } from "../parameters.ts";
+import { isRequired, type QuerySchema } from "../parameters.ts";
 import { CodeParameters, RecordParameters } from "../record_query.ts";
 import { REQUEST_HEADERS, type RequestHeader } from "./headers.ts";
 import { examplePathParameter } from "./examples.ts";
@@ -42,6 +42,10 @@ const IN_PATH = {
   number: {
     description: "The number of the ONIX list.",
     schema: { type: "string", pattern: `^${PATH_PARAMETERS.number}$` },
+  },
+  name: {
+    description: "The name of the profile.",
+    schema: { type: "string" },
   },
   key_id: {
     description: "The 12 characters after `cat_` in the key.",
@@ -85,6 +89,7 @@ function parameterObject(name: string, entry: v.GenericSchema) {
     name,
     in: "query",
     description: v.getDescription(entry),
+    ...isRequired(entry) && { required: true },
     // A comma separates the values of a list.
     ...schema.type === "array" && { style: "form", explode: false },
     schema: { ...schema, default: typedDefault(schema) },

@@ -10,6 +10,8 @@ export const OPENAPI_TAGS = {
     "The territories, sales rights, suppliers and prices of a product (ONIX blocks 4 and 6).",
   "ONIX":
     "The same products as messages in ONIX for Books 3.0 and 3.1: read, followed and written as in JSON.",
+  "Readiness":
+    "Which books a recipient may refuse, and what they lack: judged by the ONIX message that would be sent, now, by the recipient's public rules.",
   "References":
     "The organization's records that products refer to. All have the same operations.",
   "Code lists": "The ids and codes shared by all organizations.",
@@ -70,6 +72,34 @@ export const PROSE = {
     description:
       "The record last received, changed where the product has changed since, or written from the product alone. The message is valid by EDItEUR's schema of the release.",
     returns: "A message with the record of the product.",
+  },
+  listRecipientProfiles: {
+    tag: "Readiness",
+    summary: "List the recipients whose rules are known",
+    description:
+      "A profile is what a recipient's public page (`source`) asked of ONIX on a day (`as_of`). It promises no acceptance.",
+    returns: "The profiles, each with the number of its rules.",
+  },
+  getRecipientProfile: {
+    tag: "Readiness",
+    summary: "Get the rules of a recipient",
+    description: "The rules of one profile, those that are required first.",
+    returns: "The profile with its rules.",
+  },
+  listReadiness: {
+    tag: "Readiness",
+    summary: "List products by their readiness for a recipient",
+    description:
+      "The products in the order of their ids, each with what it lacks. `ready=false` lists only those that may be refused. A page looks at 500 products at most, so it may have fewer than `limit`, even none, while `meta.more` is true. Added up over all pages, `meta.checked` counts each product once. A product lists at most 100 places.",
+    returns:
+      "The page. `meta` has its cursor, and counts the products that it looked at.",
+  },
+  getProductReadiness: {
+    tag: "Readiness",
+    summary: "Ask whether a recipient will take a product",
+    description:
+      "Judges the message that `GET /onix/products/{id}` would send in the release of the profile, with its header. What the service writes only because the schema demands it, such as `ProductForm` 00 or the organization as supplier, is missing. Nothing is stored.",
+    returns: "What the product lacks, with the place to mend it.",
   },
   writeProducts: {
     tag: "Products",

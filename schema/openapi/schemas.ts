@@ -23,7 +23,18 @@ import {
   UpdateWebhook,
   Webhook,
 } from "../webhooks.ts";
-import { OnixMessage, OnixOutcome, OnixPaths, OnixReport } from "./onix.ts";
+import {
+  ListedReadiness,
+  MissingForRecipient,
+  OnixMessage,
+  OnixOutcome,
+  OnixPaths,
+  OnixReport,
+  Readiness,
+  ReadinessMeta,
+  RecipientProfile,
+  RecipientProfileRules,
+} from "./onix.ts";
 import {
   ErrorDetail,
   errorEntries,
@@ -248,6 +259,21 @@ export const SCHEMAS = {
   OnixMessage,
   OnixPaths,
   OnixReportResponse: success("What became of the records.", OnixReport),
+  RecipientProfile,
+  RecipientProfilesResponse: success(
+    "The profiles.",
+    v.array(RecipientProfile),
+  ),
+  RecipientProfileRules,
+  RecipientProfileResponse: success("The profile.", RecipientProfileRules),
+  MissingForRecipient,
+  Readiness,
+  ReadinessResponse: success("What the product lacks.", Readiness),
+  ListedReadiness,
+  ReadinessPageResponse: v.object({
+    ...success("The products of the page.", v.array(ListedReadiness)).entries,
+    meta: described("Where the list goes on, and its counts.", ReadinessMeta),
+  }),
   HealthResponse: success(
     "The health of the service.",
     v.object({

@@ -235,6 +235,7 @@ Deno.test({
       called,
       written,
       imported,
+      unready,
       edited,
       same,
       both,
@@ -250,6 +251,7 @@ Deno.test({
       [200, 201],
     );
     assertEquals(imported.data.created, 1);
+    assertEquals(unready.meta.ready, 0);
     assertEquals(
       [edited.data.page_count, same.data.unchanged, both.data.unchanged],
       [523, 1, 1],

@@ -18,7 +18,7 @@ import {
   isInRelease,
   type Unique,
 } from "../rules/facts.ts";
-import { validValue } from "../rules/kinds.ts";
+import { ATTRIBUTES, validValue } from "../rules/kinds.ts";
 import { limits, TOGETHER } from "../rules/limits.ts";
 import { dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
 import { fitAll, matches } from "./fit.ts";
@@ -32,10 +32,13 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
  * left out, and its path reported.
  */
 
-/** A valid record, and the paths without positions of what it lacks. */
+/** A valid record. */
 export interface Mended {
   record: Element;
+  /** The paths without positions of what it lacks. */
   notSent: Paths;
+  /** The elements that the service has written because the schema demands them. */
+  demanded: ReadonlySet<Element>;
 }
 
 /** What stands in for what a record lacks. */
@@ -53,15 +56,17 @@ export function mend(
   substitutes: Substitutes,
 ): Mended {
   const notSent = new PathSet();
-  const mender = { release, notSent, ...substitutes };
+  const demanded = new Set<Element>();
+  const mender = { release, notSent, demanded, ...substitutes };
   const mended = mendElement(record, "", "", mender);
   if (!mended) throw new TypeError("A record needs a reference and a type");
-  return { record: mended, notSent };
+  return { record: mended, notSent, demanded };
 }
 
 interface Mender extends Substitutes {
   release: Release;
   notSent: PathSet;
+  demanded: Set<Element>;
 }
 
 /** The valid element, or undefined if it is left out. */
@@ -80,14 +85,9 @@ function mendElement(
   if (isComposite(name)) {
     return mendComposite(given, parent, path, mender);
   }
-  return dataElement(name, mender.release)!.kind === "flow"
+  return given.markup && dataElement(name, mender.release)!.kind === "flow"
     ? mendMarkup(given, path, mender)
     : mendData(given, path, mender);
-}
-
-/** Whether it is a data element that takes little time. */
-function isPlain({ name, markup }: Element, release: Release): boolean {
-  return !markup && dataElement(name, release) !== undefined;
 }
 
 function mendData(
@@ -124,19 +124,6 @@ function mendMarkup(
     ? { ...given, text, attributes }
     : element(given.name, text, { ...attributes, textformat: "02" });
 }
-
-/** The attributes by their letters in `data_elements.txt`, with the kinds of their values. */
-const ATTRIBUTES: Readonly<Record<string, [letter: string, kind: string]>> = {
-  collationkey: ["k", "text"],
-  dateformat: ["d", "55"],
-  datestamp: ["", "timestamp"],
-  language: ["l", "74"],
-  sourcename: ["", "text"],
-  sourcetype: ["", "3"],
-  textcase: ["c", "case"],
-  textformat: ["f", "format"],
-  textscript: ["s", "121"],
-};
 
 function mendAttributes(
   { attributes }: Element,
@@ -175,9 +162,7 @@ function mendComposite(
       notSent.addLeaves([each], path);
       continue;
     }
-    const mended = isPlain(each, release)
-      ? mendData(each, `${path}/${each.name}`, mender)
-      : mendElement(each, given.name, path, mender);
+    const mended = mendElement(each, given.name, path, mender);
     if (mended) children.push(mended);
     else if (isMissed(each, given)) lost = each;
   }
@@ -468,12 +453,14 @@ const SUBSTITUTES: Readonly<
 function filler(
   name: string,
   parent: string,
-  substitutes: Substitutes,
+  mender: Mender,
 ): Element | undefined {
   const value = FILLERS[name];
-  return value
+  const filled = value
     ? element(name, value)
-    : SUBSTITUTES[`${parent}/${name}`]?.(substitutes);
+    : SUBSTITUTES[`${parent}/${name}`]?.(mender);
+  if (filled) mender.demanded.add(filled);
+  return filled;
 }
 
 function supplier({ organization }: Substitutes): Element {
@@ -481,6 +468,24 @@ function supplier({ organization }: Substitutes): Element {
     element("SupplierRole", "00"),
     element("SupplierName", organization),
   ]);
+}
+
+/**
+ * The record without what the service wrote because the schema demands it. An undefined
+ * form and the organization as publisher came from such a record, if they were sent back.
+ */
+export function withoutDemanded({ record, demanded }: Mended): Element {
+  const saysNothing = (each: Element) =>
+    demanded.has(each) || each.attributes.sourcename === NO_PUBLISHER ||
+    each.name === "ProductForm" && each.text === FILLERS.ProductForm;
+  const withoutIn = (given: Element): Element => {
+    const { children } = given;
+    const left = children.filter((each) => !saysNothing(each)).map(withoutIn);
+    const isWhole = left.length === children.length &&
+      left.every((each, i) => each === children[i]);
+    return isWhole ? given : { ...given, children: left };
+  };
+  return withoutIn(record);
 }
 
 /** Whether the service writes the element itself where a record lacks it. */

@@ -20,14 +20,10 @@ export async function* writeMessage(
   const nameOf = tags === "short" ? shortTag : asItIs;
   const root = nameOf("ONIXMessage");
   const xmlns = `http://ns.editeur.org/onix/${release}/${tags}`;
-  const header = element("Header", [
-    element("Sender", [element("SenderName", sender)]),
-    element("SentDateTime", timeOf(sentAt)),
-  ]);
   yield `<?xml version="1.0" encoding="UTF-8"?>\n${
     startTag(root, { release, xmlns })
   }\n`;
-  yield indented(header, nameOf);
+  yield indented(headerOf(sender, sentAt), nameOf);
   let isEmpty = true;
   for await (const record of records) {
     isEmpty = false;
@@ -35,6 +31,14 @@ export async function* writeMessage(
   }
   if (isEmpty) yield indented(element("NoProduct", ""), nameOf);
   yield `</${root}>\n`;
+}
+
+/** The header of a message that the organization sends. */
+export function headerOf(sender: string, sentAt: Date): Element {
+  return element("Header", [
+    element("Sender", [element("SenderName", sender)]),
+    element("SentDateTime", timeOf(sentAt)),
+  ]);
 }
 
 /** A time as ONIX writes it, such as `20270131T120000Z`. */

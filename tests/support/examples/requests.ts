@@ -1,5 +1,6 @@
 import { CHANGES, FOLLOW } from "./changes.ts";
 import { ONIX } from "./onix.ts";
+import { READINESS } from "./readiness.ts";
 import { KEYS, RECORDS } from "./records.ts";
 import type { ExampleRequest } from "./request.ts";
 import { RIGHTS } from "./rights.ts";
@@ -190,5 +191,6 @@ export const REQUESTS: Record<string, ExampleRequest> = {
   },
   ...CHANGES,
   ...ONIX,
+  ...READINESS,
   ...RECORDS,
 };

@@ -1,0 +1,60 @@
+import type { Missing } from "../../schema/onix/readiness.ts";
+import { PROFILES } from "../../schema/onix/profiles.ts";
+import { type JudgedProduct, listReadiness } from "../onix/readiness.ts";
+import { choice, command, flag, uuid } from "./arguments.ts";
+import { openProgressBar, writeOut } from "./output.ts";
+
+const NAMES = [...PROFILES.keys()];
+
+/** `deno task readiness`: the products of an organization that a recipient may refuse. */
+export const READINESS = command({
+  usage: `readiness --organization ID --profile ${NAMES.join("|")} [--json]`,
+  does:
+    "Lists the products that a recipient may refuse, each with what it lacks, by the recipient's public rules; with --json all products, one JSON object per line",
+  args: { organization: uuid, profile: choice<string>(NAMES), json: flag },
+  async run({ organization, profile: name, json }, { connect }) {
+    const profile = PROFILES.get(name)!;
+    const database = await connect(organization);
+    // A bar would mix with lines on the same terminal.
+    const isTerminal = Deno.stdout.isTerminal();
+    using bar = openProgressBar("Judging", "products");
+    let checked = 0;
+    let ready = 0;
+    let after: string | undefined;
+    for (let more = true; more;) {
+      const { products, meta } = await listReadiness(
+        database,
+        { profile, ready: json ? undefined : false, limit: 100, after },
+        () => Promise.resolve(),
+      );
+      const lines = products.map((product) =>
+        json ? JSON.stringify(product) : lineOf(product)
+      );
+      await writeOut(lines.map((line) => `${line}\n`).join(""));
+      after = meta.cursor ?? undefined;
+      more = meta.more;
+      ready += meta.ready;
+      checked += meta.checked;
+      if (!isTerminal) bar.show(checked, {});
+    }
+    const count =
+      `${ready} of ${checked} products are ready for ${profile.title}`;
+    if (!json) return count;
+    bar.print(count);
+    return "";
+  },
+});
+
+/** A product in one line: its code, ISBN and title, and what a recipient may refuse it for. */
+function lineOf(
+  { product_code, isbn13, title, missing }: JudgedProduct,
+): string {
+  const messages = missing.filter(isRequired).map(({ message }) => message);
+  // Each price may lack the same.
+  const said = [...new Set(messages)].join("; ");
+  return [product_code, isbn13 ?? "no ISBN", title, said].join("  ");
+}
+
+function isRequired({ severity }: Missing): boolean {
+  return severity === "required";
+}

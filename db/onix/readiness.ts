@@ -1,0 +1,78 @@
+import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
+import type { ReadinessQuery } from "../../schema/onix/query.ts";
+import type { Profile } from "../../schema/onix/profiles.ts";
+import { judge, type Readiness } from "../../schema/onix/readiness.ts";
+import { withoutDemanded } from "../../schema/onix/xml/mend.ts";
+import { headerOf } from "../../schema/onix/xml/write.ts";
+import type { Queries } from "../database.ts";
+import { selectIds } from "../products/list.ts";
+import { bookOf, getSource, receivedIn, type Source } from "./books.ts";
+import { readSources } from "./changes.ts";
+
+/** Whether a product is ready, and what others know it by. */
+export interface JudgedProduct extends Readiness {
+  id: unknown;
+  title: unknown;
+  isbn13: unknown;
+  product_code: unknown;
+}
+
+/** The products that a page looks at, and those that are read at once. */
+const CHECKED = 500;
+const AT_ONCE = 100;
+
+const NIL = "00000000-0000-0000-0000-000000000000";
+
+/** Whether a product is ready for a recipient, and what it lacks. Throws `NOT_FOUND`. */
+export async function getReadiness(
+  database: Queries,
+  id: string,
+  profile: Profile,
+): Promise<Readiness> {
+  const { source } = await getSource(database, id);
+  const { ready, score, missing } = judgeSource(source, profile);
+  return { ready, score, missing };
+}
+
+/** A page of products in the order of their ids. Awaits `pace` before each of them. */
+export async function listReadiness(
+  database: Queries,
+  { profile, ready, after, limit, ...filters }: ReadinessQuery,
+  pace: () => Promise<void>,
+) {
+  const products: JudgedProduct[] = [];
+  const meta = { cursor: after ?? null, more: true, checked: 0, ready: 0 };
+  const isFull = () => products.length === limit || meta.checked === CHECKED;
+  while (meta.more && !isFull()) {
+    const wanted = ready === undefined ? limit - products.length : AT_ONCE;
+    const count = Math.min(wanted, CHECKED - meta.checked);
+    const ids = selectIds(filters, meta.cursor ?? NIL);
+    const { sources, more } = await readSources(database, ids, count);
+    meta.more = more;
+    for (const source of sources) {
+      if (isFull()) {
+        meta.more = true;
+        break;
+      }
+      await pace();
+      const judged = judgeSource(source, profile);
+      meta.cursor = source.id;
+      meta.checked++;
+      if (judged.ready) meta.ready++;
+      if (ready === undefined || judged.ready === ready) products.push(judged);
+    }
+  }
+  return { products, meta };
+}
+
+function judgeSource(source: Source, profile: Profile): JudgedProduct {
+  const book = bookOf(source);
+  const mended = writeRecord(book, receivedIn(source), profile.release);
+  const { id, title, isbn13, product_code } = book.product;
+  const readiness = judge(profile, {
+    header: headerOf(source.organization, new Date()),
+    record: withoutDemanded(mended),
+    product: book.product,
+  });
+  return { id, title, isbn13, product_code, ...readiness };
+}

@@ -1,0 +1,46 @@
+import { getReadiness, listReadiness } from "../db/onix/readiness.ts";
+import type { HandlerResponse } from "../middleware/context.ts";
+import type { Admitted } from "../middleware/guard.ts";
+import { success } from "../middleware/respond.ts";
+import { ApiError } from "../schema/errors.ts";
+import { detailsOf, PROFILES, summaryOf } from "../schema/onix/profiles.ts";
+import type {
+  OneReadinessQuery,
+  ReadinessQuery,
+} from "../schema/onix/query.ts";
+import { ok } from "./responses.ts";
+
+/* The handlers of what recipients ask of products, and of what products lack for them. */
+
+/** `GET /recipient-profiles`. */
+export function listProfiles(): HandlerResponse {
+  return ok(JSON.stringify(PROFILES.values().map(summaryOf).toArray()));
+}
+
+/** `GET /recipient-profiles/{name}`. */
+export function getProfile({ params: { name } }: Admitted): HandlerResponse {
+  const profile = PROFILES.get(name);
+  if (profile) return ok(JSON.stringify(detailsOf(profile)));
+  const known = [...PROFILES.keys()].join(", ");
+  throw new ApiError(
+    "NOT_FOUND",
+    `No recipient profile has this name: there are ${known}`,
+  );
+}
+
+/** `GET /products/{id}/readiness`. */
+export async function get(
+  { database, params, query: { profile } }: Admitted<OneReadinessQuery>,
+): Promise<HandlerResponse> {
+  const readiness = await getReadiness(database, params.id, profile);
+  return ok(JSON.stringify({ profile: profile.name, ...readiness }));
+}
+
+/** `GET /products/readiness`. */
+export async function list(
+  { database, query, shares, caller }: Admitted<ReadinessQuery>,
+): Promise<HandlerResponse> {
+  const pace = shares.parsing.pacer(caller);
+  const { products, meta } = await listReadiness(database, query, pace);
+  return { status: 200, body: success(JSON.stringify(products), meta) };
+}

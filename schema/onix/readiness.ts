@@ -1,0 +1,184 @@
+import { codePoints } from "../values.ts";
+import { isAt, type Step } from "./mapping/path.ts";
+import { pointerTo, type Stop } from "./mapping/pointers.ts";
+import { RecordReader } from "./mapping/record_reader.ts";
+import type { Profile, Rule } from "./profiles.ts";
+import { dataElement, isAtMostOnce } from "./rules/facts.ts";
+import { dateIn } from "./xml/dates.ts";
+import { type Element, element, valueOf } from "./xml/element.ts";
+import { MAX_RECORD_MESSAGES } from "./xml/paths.ts";
+
+/*
+ * Whether a recipient will take a product. In: the recipient's rules, and the message that it
+ * would be sent. Out: what breaks the rules, with the places where that can be mended.
+ */
+
+/** The message of a product, without what the service wrote because the schema demands it. */
+export interface Judged {
+  header: Element;
+  record: Element;
+  /** The full product, as `GET /products/{id}` shows it. */
+  product: Readonly<Record<string, unknown>>;
+}
+
+/** What is missing or wrong. */
+export interface Missing extends Pick<Rule, "rule" | "severity" | "message"> {
+  /** Its path in reference names, such as `/Product/DescriptiveDetail/Language`. */
+  path: string;
+  /** Where it is in the JSON of the product or the organization. Null: JSON has no place for it. */
+  pointer: string | null;
+  /** The wrong value. Null for what is missing. */
+  value: string | null;
+}
+
+export interface Readiness {
+  /** Whether no required rule is broken. */
+  ready: boolean;
+  /** How many of the rules that apply hold, in whole percent. */
+  score: number;
+  /** At most 100, in the order of the rules. */
+  missing: Missing[];
+}
+
+/** The elements from the message to an element. */
+type Trail = readonly Element[];
+
+/** The place of what is missing or wrong: an element, and the steps below it that are missing. */
+interface Breach {
+  trail: Trail;
+  rest: readonly Step[];
+}
+
+/** What the message of a product lacks for a recipient. */
+export function judge(
+  { rules }: Profile,
+  { header, record, product }: Judged,
+): Readiness {
+  const message = element("", [header, record]);
+  const reader = new RecordReader(message, { isSilent: true });
+  const missing: Missing[] = [];
+  let ready = true;
+  let applied = 0;
+  let held = 0;
+  for (const rule of rules) {
+    const breaches = breachesOf(rule, [message]);
+    if (!breaches) continue;
+    applied++;
+    if (breaches.length === 0) held++;
+    else if (rule.severity === "required") ready = false;
+    const room = MAX_RECORD_MESSAGES - missing.length;
+    for (const { trail, rest } of breaches.slice(0, room)) {
+      const { path, value } = reader.placeOf(trail.at(-1)!, rest[0]?.name);
+      const below = rest.slice(1).map(({ name }) => `/${name}`).join("");
+      const way: Stop[] = [
+        ...trail.slice(1).map((element) => ({
+          name: element.name,
+          codes: [],
+          element,
+        })),
+        ...rest,
+      ];
+      missing.push({
+        rule: rule.rule,
+        severity: rule.severity,
+        // The message itself has no name.
+        path: path.slice(1) + below,
+        pointer: pointerTo(way, product),
+        value,
+        message: rule.message,
+      });
+    }
+  }
+  const score = applied === 0 ? 100 : Math.floor(100 * held / applied);
+  return { ready, score, missing };
+}
+
+/** What breaks a rule, or undefined if there is nothing to which it applies. */
+function breachesOf(rule: Rule, message: Trail): Breach[] | undefined {
+  const { each, where } = rule;
+  const composites = each ? each.flatMap((way) => at(message, way)) : [message];
+  const verdicts = composites.flatMap((composite) => {
+    const isMeant = !where || where.some((way) => at(composite, way).length);
+    const verdict = isMeant ? breachesIn(rule, composite) : undefined;
+    return verdict ? [verdict] : [];
+  });
+  return verdicts.length > 0 ? verdicts.flat() : undefined;
+}
+
+function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
+  const { path, one_of, only, at_most, characters } = rule;
+  const found = path.flatMap((way) => at(composite, way));
+  if (only || at_most !== undefined || characters !== undefined) {
+    if (found.length === 0) return;
+    const wrong = found.slice(at_most ?? 0).filter((trail) =>
+      !(only && isOneOf(trail, only)) &&
+      !(characters && codePoints(valueAt(trail)) <= characters)
+    );
+    return wrong.map((trail) => ({ trail, rest: [] }));
+  }
+  const isRight = (trail: Trail) =>
+    one_of ? isOneOf(trail, one_of) : !isWrongDate(trail);
+  if (found.some(isRight)) return [];
+  const [wrong] = found;
+  if (!wrong) return [missingIn(composite, path[0]!)];
+  // Where there can be another one, the right one is missing.
+  const start = composite.length;
+  const i = one_of ? lastRepeatable(wrong, start) : 0;
+  return i > 0
+    ? [{ trail: wrong.slice(0, i), rest: path[0]!.slice(i - start) }]
+    : [{ trail: wrong, rest: [] }];
+}
+
+/** What is at these steps below an element. */
+function at(above: Trail, steps: readonly Step[]): Trail[] {
+  let found = [above];
+  for (const step of steps) {
+    found = found.flatMap((trail) =>
+      trail.at(-1)!.children.flatMap((each) =>
+        isAt(step, each) ? [[...trail, each]] : []
+      )
+    );
+  }
+  return found as Trail[];
+}
+
+/** The elements of a path that are there, and the steps after them. */
+function missingIn(composite: Trail, steps: readonly Step[]): Breach {
+  const trail = [...composite];
+  for (const [i, step] of steps.entries()) {
+    const next = trail.at(-1)!.children.find((each) => isAt(step, each));
+    if (!next) return { trail, rest: steps.slice(i) };
+    trail.push(next);
+  }
+  return { trail, rest: [] };
+}
+
+/** The last element on a trail, from `start` on, that can have another beside it. 0: none can. */
+function lastRepeatable(trail: Trail, start: number): number {
+  for (let i = trail.length - 1; i >= start; i--) {
+    const parent = trail[i - 1]!.name;
+    if (parent !== "" && !isAtMostOnce(trail[i]!.name, parent)) return i;
+  }
+  return 0;
+}
+
+function valueAt(trail: Trail): string {
+  return valueOf(trail.at(-1)) ?? "";
+}
+
+/** Whether an element has one of these codes, perhaps among others. */
+function isOneOf(trail: Trail, codes: readonly string[]): boolean {
+  const { name } = trail.at(-1)!;
+  const value = valueAt(trail);
+  const all = dataElement(name)?.kind.endsWith("*")
+    ? value.split(" ")
+    : [value];
+  return all.some((code) => codes.includes(code));
+}
+
+/** Whether an element is a date of no form, which goes out as it came. */
+function isWrongDate(trail: Trail): boolean {
+  if (trail.at(-1)!.name !== "Date") return false;
+  const read = dateIn(trail.at(-2)!);
+  return !!read && "fault" in read && read.fault === "invalid_date";
+}

@@ -1,0 +1,462 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  detailsOf,
+  parseProfile,
+  type Profile,
+  PROFILES,
+} from "../../schema/onix/profiles.ts";
+import { judge } from "../../schema/onix/readiness.ts";
+import { isPartOf } from "../../schema/onix/rules/facts.ts";
+import { stepsOf } from "../../schema/onix/mapping/path.ts";
+import { onixTestsOf } from "../support/client/onix.ts";
+import { isbnOf, message, record } from "../support/data/onix.ts";
+import { recordsOf } from "./support.ts";
+
+const DETAIL = "/Product/DescriptiveDetail";
+const SUPPLY = "/Product/ProductSupply";
+
+const LANGUAGES =
+  "<Language><LanguageRole>02</LanguageRole><LanguageCode>grc</LanguageCode></Language>";
+
+/** A profile with one rule. */
+function profileOf(rule: object, severity = "required"): Profile {
+  return parseProfile("test", {
+    title: "Test",
+    release: "3.1",
+    source: "https://example.org/rules",
+    as_of: "2026-11-27",
+    required: {},
+    recommended: {},
+    [severity]: { test: { message: "Mend it", ...rule } },
+  });
+}
+
+/** What a rule says of a record, which is judged as it is. */
+async function judged(rule: object, xml: string, product = {}) {
+  const { header, records } = await recordsOf(message(xml));
+  return judge(profileOf(rule), { header, record: records[0]!, product });
+}
+
+const PRICES = record().replace(
+  "</Price>",
+  "</Price><Price><PriceType>99</PriceType><PriceAmount>1</PriceAmount><CurrencyCode>EUR</CurrencyCode></Price>",
+);
+
+/** A rule, a record that it holds for, and where another one breaks it. `undefined`: it does not apply there. */
+const RULES: [
+  kind: string,
+  rule: object,
+  holds: string,
+  broken: string,
+  path: string,
+  value?: string | null,
+][] = [
+  [
+    "at least one",
+    { path: `${DETAIL}/Language[LanguageRole=01]/LanguageCode` },
+    record(),
+    record().replace("<LanguageRole>01", "<LanguageRole>02"),
+    `${DETAIL}/Language[2]/LanguageCode`,
+  ],
+  [
+    "at least one, in a block that is missing",
+    { path: "/Product/CollateralDetail/TextContent/Text" },
+    record().replace(
+      "<PublishingDetail>",
+      "<CollateralDetail><TextContent><Text>x</Text></TextContent></CollateralDetail><PublishingDetail>",
+    ),
+    record(),
+    "/Product/CollateralDetail/TextContent/Text",
+  ],
+  [
+    "one of several",
+    { path: [`${DETAIL}/Contributor`, `${DETAIL}/NoContributor`] },
+    record({ contributors: [], more: "<NoContributor/>" }),
+    record({ contributors: [] }),
+    `${DETAIL}/Contributor`,
+  ],
+  [
+    "each has",
+    { each: `${SUPPLY}/SupplyDetail/Price`, path: "Tax" },
+    record().replace("</PriceAmount>", "</PriceAmount><Tax/>"),
+    record(),
+    `${SUPPLY}/SupplyDetail/Price/Tax`,
+  ],
+  [
+    "each has one of these codes",
+    {
+      each: `${SUPPLY}/SupplyDetail/Price`,
+      path: "PriceType",
+      one_of: ["02"],
+    },
+    record(),
+    PRICES,
+    `${SUPPLY}/SupplyDetail/Price[2]/PriceType`,
+    "99",
+  ],
+  [
+    "one of these codes where there is one",
+    { path: `${DETAIL}/ProductForm`, one_of: ["ED"] },
+    record({ form: "ED" }),
+    record(),
+    `${DETAIL}/ProductForm`,
+    "BC",
+  ],
+  [
+    "one of these codes where there may be several",
+    { path: `${DETAIL}/Language/LanguageRole`, one_of: ["01"] },
+    record({ more: LANGUAGES }),
+    record().replace("<LanguageRole>01", "<LanguageRole>02"),
+    `${DETAIL}/Language[2]/LanguageRole`,
+  ],
+  [
+    "one of these codes in a list of them",
+    { path: `${SUPPLY}/Market/Territory/CountriesIncluded`, one_of: ["GB"] },
+    record().replace(
+      "<ProductSupply>",
+      "<ProductSupply><Market><Territory><CountriesIncluded>IE GB</CountriesIncluded></Territory></Market>",
+    ),
+    record(),
+    `${SUPPLY}/Market/Territory/CountriesIncluded`,
+  ],
+  [
+    "only these codes",
+    { path: `${DETAIL}/Language/LanguageRole`, only: ["01"] },
+    record(),
+    record({ more: LANGUAGES }),
+    `${DETAIL}/Language[2]/LanguageRole`,
+    "02",
+  ],
+  [
+    "at most so many",
+    { path: `${DETAIL}/Contributor`, at_most: 1 },
+    record(),
+    record({ contributors: ["A", "B"] }),
+    `${DETAIL}/Contributor[2]`,
+  ],
+  [
+    "at most so many characters",
+    { path: `${DETAIL}/Contributor/PersonName`, characters: 3 },
+    record({ contributors: ["🐋🐋🐋"] }),
+    record({ contributors: ["Anne"] }),
+    `${DETAIL}/Contributor/PersonName`,
+    "Anne",
+  ],
+  [
+    "only where",
+    {
+      path: `${DETAIL}/ProductFormDetail`,
+      where: [`${DETAIL}[ProductForm=ED]`],
+    },
+    record({ form: "BC" }),
+    record({ form: "ED" }),
+    `${DETAIL}/ProductFormDetail`,
+  ],
+  [
+    "a date of no form",
+    {
+      path:
+        "/Product/PublishingDetail/PublishingDate[PublishingDateRole=01]/Date",
+    },
+    record(),
+    record().replace("20270131", "20270231"),
+    "/Product/PublishingDetail/PublishingDate/Date",
+    "20270231",
+  ],
+  [
+    "the header",
+    { path: "/Header/Sender/SenderName" },
+    record(),
+    "",
+    "",
+  ],
+];
+
+for (const [kind, rule, holds, broken, path, value = null] of RULES) {
+  Deno.test(`A rule holds or is broken: ${kind}`, async () => {
+    const { ready, score, missing } = await judged(rule, holds);
+    assertEquals({ ready, score, missing }, {
+      ready: true,
+      score: 100,
+      missing: [],
+    });
+    if (!broken) return;
+
+    const judgement = await judged(rule, broken);
+
+    assertEquals(judgement.ready, false);
+    assertEquals(judgement.score, 0);
+    const [first] = judgement.missing;
+    assertEquals(first, {
+      rule: "test",
+      severity: "required",
+      path,
+      pointer: first!.pointer,
+      value,
+      message: "Mend it",
+    });
+  });
+}
+
+Deno.test("A rule that is recommended makes no product unready", async () => {
+  const { header, records } = await recordsOf(message(record()));
+  const rule = { path: `${DETAIL}/EditionNumber` };
+
+  const { ready, score } = judge(profileOf(rule, "recommended"), {
+    header,
+    record: records[0]!,
+    product: {},
+  });
+
+  assertEquals([ready, score], [true, 0]);
+});
+
+Deno.test("A product has at most 100 messages", async () => {
+  const contributors = Array.from({ length: 150 }, (_, i) => `Name ${i}`);
+  const rule = { each: `${DETAIL}/Contributor`, path: "BiographicalNote" };
+
+  const { missing } = await judged(rule, record({ contributors }));
+
+  assertEquals(missing.length, 100);
+});
+
+for (const [name, profile] of PROFILES) {
+  Deno.test(`The profile ${name} has rules of elements and fields`, () => {
+    const paths = profile.rules.flatMap(({ each, path, where = [] }) => [
+      ...(each ?? [[]]).flatMap((way) => path.map((on) => [...way, ...on])),
+      ...where,
+    ]);
+
+    for (const steps of paths) {
+      assert(["Header", "Product"].includes(steps[0]!.name));
+      for (const [i, { name, codes }] of steps.entries()) {
+        if (i > 0) assert(isPartOf(name, steps[i - 1]!.name), name);
+        for (const [code] of codes) assert(isPartOf(code, name), code);
+      }
+    }
+    const { rules } = detailsOf(profile);
+    const lacking = rules.filter(({ pointer }) => pointer === null)
+      .map(({ rule }) => rule);
+    assertEquals(
+      lacking,
+      name === "vlb" ? ["customs_number", "country_of_manufacture"] : [],
+    );
+    for (const { path, message } of rules) {
+      assertMatch(path, /^\/(Product|Header)\//);
+      assertMatch(message, /: |JSON/);
+    }
+    assertEquals(stepsOf("A/B").length, 2);
+  });
+}
+
+const it = onixTestsOf("Readiness");
+
+it("names the fields of JSON", async ({ org, onix }) => {
+  const xml = record({
+    contributors: ["Jane Austen", "Fay Weldon"],
+    more:
+      "<Extent><ExtentType>22</ExtentType><ExtentValue>4</ExtentValue><ExtentUnit>19</ExtentUnit></Extent>",
+  }).replace(
+    "<SupplyDetail>",
+    "<Market><Territory><CountriesIncluded>GB</CountriesIncluded></Territory></Market><SupplyDetail>",
+  );
+  const { outcomes: [{ id }] } = await onix.report(message(xml));
+
+  const pointersFor = async (profile: string) => {
+    const { body } = await org.get(
+      `/api/products/${id}/readiness?profile=${profile}`,
+    );
+    return Object.fromEntries(
+      // deno-lint-ignore no-explicit-any
+      body.data.missing.map(({ rule, pointer }: any) => [rule, pointer]),
+    );
+  };
+
+  assertEquals(await pointersFor("vlb"), {
+    publisher_identifier: "/publisher_id",
+    warengruppe: "/subjects",
+    price_tax: "/product_territories/0/supply_details/0/prices/0/taxes",
+    price_territory:
+      "/product_territories/0/supply_details/0/prices/0/territory/countries_included",
+    contributor_identifier: "/contributors/1",
+    cover: "/cover_image_url",
+    keywords: "/subjects",
+    description: "/collateral",
+    thema: "/subjects",
+    customs_number: null,
+    country_of_manufacture: null,
+  });
+  const google = await pointersFor("google-play");
+  assertEquals(google.product_form, "/product_form_id");
+  assertEquals(google.contact_name, "/organization/contact_name");
+  assertEquals(google.biography, "/contributors/1");
+  assertEquals(google.sales_rights, "/product_sales_rights");
+});
+
+it("counts what only the schema demands as missing", async ({ org }) => {
+  const { id } = await org.create({
+    collateral: [{ collateral_type: "text_content", text: "A novel" }],
+    product_prices: [{ currency_code: "GBP", retail_price: 7 }],
+    publication_date: "2027-01-31",
+  });
+  const { text } = await org.get(`/api/onix/products/${id}?release=3.0`);
+  for (
+    const written of [
+      "<ProductForm>00",
+      "<TextType>01",
+      "<ContentAudience>00",
+      "<SupplierRole>00",
+      "<ProductAvailability>99",
+      "<SupplierName>Test",
+      "<PublisherName>Test",
+    ]
+  ) assertStringIncludes(text, written);
+  const missingFor = async (profile: string) => {
+    const { body } = await org.get(
+      `/api/products/${id}/readiness?profile=${profile}`,
+    );
+    // deno-lint-ignore no-explicit-any
+    return new Set(body.data.missing.map(({ rule }: any) => rule));
+  };
+
+  const google = await missingFor("google-play");
+  const bic = await missingFor("bic-basic");
+
+  for (
+    const rule of [
+      "product_form",
+      "description",
+      "text_audience",
+      "supplier",
+      "supplier_role",
+      "availability",
+      "market",
+      "publisher",
+    ]
+  ) assert(google.has(rule), rule);
+  for (const rule of ["product_form", "publisher", "supplier"]) {
+    assert(bic.has(rule), rule);
+  }
+  assert(!google.has("price") && !google.has("supply"));
+});
+
+it("judges a product that came back with what the schema demands", async ({ org, onix, another }) => {
+  const { id } = await org.create({ isbn13: "9780141439587" });
+  const { text } = await org.get(`/api/onix/products/${id}`);
+  const other = await another();
+  const { outcomes: [{ id: copy }] } = await other.onix.report(text);
+  const rulesOf = async (client: typeof org, id: string) => {
+    const { body } = await client.get(
+      `/api/products/${id}/readiness?profile=bic-basic`,
+    );
+    // deno-lint-ignore no-explicit-any
+    return body.data.missing.map(({ rule }: any) => rule);
+  };
+
+  const rules = await rulesOf(other.org, copy);
+
+  assert(onix);
+  assertEquals(rules, await rulesOf(org, id));
+});
+
+it("of many adds up to the catalogue once", async ({ org, onix }) => {
+  const records = Array.from({ length: 23 }, (_, i) =>
+    record({
+      reference: `r${i}`,
+      isbn: isbnOf(i),
+      form: i % 3 === 0 ? "ED" : "BC",
+    }));
+  await onix.report(message(...records));
+  const follow = async (query: string) => {
+    const ids: string[] = [];
+    const sum = { checked: 0, ready: 0, pages: 0 };
+    let after = "";
+    for (let more = true; more;) {
+      const { body } = await org.get(
+        `/api/products/readiness?profile=bic-basic&${query}${after}`,
+      );
+      const { data, meta } = body;
+      // deno-lint-ignore no-explicit-any
+      ids.push(...data.map(({ id }: any) => id));
+      sum.checked += meta.checked;
+      sum.ready += meta.ready;
+      sum.pages++;
+      more = meta.more;
+      after = `&after=${meta.cursor}`;
+    }
+    return { ids, ...sum };
+  };
+
+  const all = await follow("limit=5");
+  const unready = await follow("limit=4&ready=false");
+  const ready = await follow("limit=4&ready=true");
+  const active = await follow("limit=9&publishing_status_code=04");
+  const none = await follow("publishing_status_code=08");
+
+  assertEquals(all.pages, 5);
+  assertEquals(all.ids, all.ids.toSorted());
+  assertEquals(new Set(all.ids).size, 23);
+  for (const one of [all, unready, ready]) {
+    assertEquals([one.checked, one.ready], [23, 0]);
+  }
+  assertEquals([unready.ids, ready.ids], [all.ids, []]);
+  assertEquals(active.ids, all.ids);
+  assertEquals([none.ids, none.checked], [[], 0]);
+});
+
+/** A query, and what its error says. */
+const REFUSED: [path: string, status: number, parameter: string | null][] = [
+  ["/products/readiness", 400, "profile"],
+  ["/products/readiness?profile=", 400, "profile"],
+  ["/products/readiness?profile=kindle", 400, "profile"],
+  ["/products/readiness?profile=kobo&ready=yes", 400, "ready"],
+  ["/products/readiness?profile=kobo&after=x", 400, "after"],
+  ["/products/readiness?profile=kobo&limit=0", 400, "limit"],
+  ["/products/readiness?profile=kobo&search=x", 400, "search"],
+  ["/products/readiness?profile=kobo&imprint_id=x", 400, "imprint_id"],
+  ["/products/{id}/readiness", 400, "profile"],
+  ["/products/{id}/readiness?profile=kindle", 400, "profile"],
+  ["/products/{deleted}/readiness?profile=kobo", 404, null],
+  ["/recipient-profiles/kindle", 404, null],
+];
+
+it("refuses what is wrong", async ({ org }) => {
+  const { id } = await org.create();
+  const deleted = await org.create();
+  await org.delete(deleted.path);
+
+  for (const [path, status, parameter] of REFUSED) {
+    const { status: actual, body } = await org.get(
+      `/api${path.replace("{id}", id).replace("{deleted}", deleted.id)}`,
+    );
+
+    assertEquals(actual, status, path);
+    const [detail] = body.error.details;
+    assertEquals(detail?.parameter ?? null, parameter, path);
+    if (parameter === "profile" || path.startsWith("/recipient")) {
+      assertMatch(JSON.stringify(body.error), /bic-basic, google-play, kobo/);
+    }
+  }
+});
+
+it("may be asked by who may only read, and of no other organization", async ({ org, another }) => {
+  const { id } = await org.create();
+  const key = { "x-api-key": await org.issueKey("read") };
+  const { org: other } = await another();
+
+  const one = `/api/products/${id}/readiness?profile=kobo`;
+  const many = "/api/products/readiness?profile=kobo";
+
+  for (const path of [one, many, "/api/recipient-profiles/kobo"]) {
+    assertEquals((await org.get(path, key)).status, 200);
+  }
+  assertEquals((await other.get(one)).status, 404);
+  const { body } = await other.get(many);
+  assertEquals(body.data, []);
+  assertEquals(body.meta, { cursor: null, more: false, checked: 0, ready: 0 });
+});
