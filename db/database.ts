@@ -1,7 +1,6 @@
 import {
   type ConnectionSettings,
   openConnection,
-  type Writer,
 } from "./connections/connection.ts";
 import { maintain, openEmbedded } from "./connections/embedded.ts";
 import { pause } from "./connections/deadline.ts";
@@ -67,8 +66,6 @@ export interface Queries {
   write<const S extends readonly Statement[]>(
     ...statements: S
   ): Promise<Results<S>>;
-  /** Runs a transaction for SQL scripts: triggers maintain counts and stored JSON. */
-  script<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Writes in the background. Drops the statements under load, and ignores errors. */
   inBackground(...statements: Statement[]): void;
 }
@@ -98,8 +95,8 @@ export const readiness = sql`select`;
 const HOUSEKEEPING_MS = 60_000;
 
 /**
- * Opens the database. `observe` watches the operations of callers: `look-up`, `scan`,
- * `transaction` and `script`. The folder `connections/` works around three weaknesses of
+ * Opens the database. `observe` watches the operations of callers: `look-up`, `scan`
+ * and `transaction`. The folder `connections/` works around three weaknesses of
  * postgres.js 3.4.9:
  *
  * - A connection runs one operation at a time. The driver's pool sends several
@@ -204,11 +201,14 @@ class CallerQueries implements Queries {
     return this.#run("scan", "long", statement) as Promise<Result<S>>;
   }
 
-  transaction<T>(
+  async transaction<T>(
     work: (tx: Transaction) => Promise<T>,
     ...opening: Statement[]
   ): Promise<T> {
-    return this.#transact("transaction", "service", work, opening);
+    const isDistributed = this.#shared.isDistributed ??= await this
+      .#findDistribution();
+    const plan = { isDistributed, opening, work };
+    return await this.#run("transaction", "long", plan) as T;
   }
 
   write<const S extends readonly Statement[]>(
@@ -217,27 +217,11 @@ class CallerQueries implements Queries {
     return this.transaction((tx) => tx.commit(...statements));
   }
 
-  script<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transact("script", "script", work, []);
-  }
-
   inBackground(...statements: Statement[]): void {
     runInBackground(
       this.#shared.background,
       () => this.write(...statements),
     );
-  }
-
-  async #transact<T>(
-    name: string,
-    writer: Writer,
-    work: (tx: Transaction) => Promise<T>,
-    opening: readonly Statement[],
-  ): Promise<T> {
-    const isDistributed = this.#shared.isDistributed ??= await this
-      .#findDistribution();
-    const plan = { writer, isDistributed, opening, work };
-    return await this.#run(name, "long", plan) as T;
   }
 
   /** The extension alone distributes nothing. `sql/citus.sql` creates this domain. */

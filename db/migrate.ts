@@ -1,7 +1,11 @@
 import { unavailable } from "../schema/errors.ts";
 import { newKey } from "./access.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
-import { noTimeLimits, type Transaction } from "./connections/transaction.ts";
+import {
+  asScript,
+  noTimeLimits,
+  type Transaction,
+} from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
 import {
   type CopiedWebhook,
@@ -58,7 +62,7 @@ export async function migrate(
   { wasEmpty: boolean; applied: string[]; disabled: CopiedWebhook[] }
 > {
   const files = await readSchema(folder);
-  return await database.script(async (tx) => {
+  return await database.transaction(async (tx) => {
     await checkEncoding(tx);
     await tx.send(
       ...schemaLock,
@@ -81,7 +85,7 @@ export async function migrate(
       applied: pending.map(({ name }) => name),
       disabled,
     };
-  });
+  }, asScript);
 }
 
 /** Throws for a database that cannot store every character. */
@@ -130,7 +134,7 @@ export async function seed(
     path,
     text: await Deno.readTextFile(path),
   })));
-  await database.script(async (tx) => {
+  await database.transaction(async (tx) => {
     await checkEncoding(tx);
     await tx.send(...schemaLock);
     await runAndRecord(tx, codeLists);
@@ -140,7 +144,7 @@ export async function seed(
       });
     }
     await tx.commit();
-  });
+  }, asScript);
 }
 
 const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
@@ -155,11 +159,11 @@ export async function hasOrganizations(database: Queries): Promise<boolean> {
 /** Creates the demo organization in a database without organizations. */
 export async function installDemo(database: Queries): Promise<void> {
   const { text } = await readSqlFile(DEMO);
-  await database.script(async (tx) => {
+  await database.transaction(async (tx) => {
     const [known] = await tx.send(listFirstOrganization);
     if (known.length === 0) await runScript(tx, text);
     await tx.commit();
-  });
+  }, asScript);
 }
 
 /**

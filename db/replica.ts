@@ -108,7 +108,6 @@ export async function openReplica(
         transaction: (work, ...opening) =>
           primary.transaction(work, ...opening),
         write: (...statements) => primary.write(...statements),
-        script: (work) => primary.script(work),
         // A read-only caller's reads store nothing.
         inBackground() {},
       };

@@ -5,7 +5,6 @@ import postgres from "postgres";
 import {
   Json,
   parametersOf,
-  raw,
   type Result,
   sql,
   type Statement,
@@ -17,12 +16,6 @@ export type Reply<S extends Statement = Statement> = Result<S> & {
   readonly command: string;
 };
 
-/**
- * The writer of a transaction. The service maintains counts and stored JSON
- * itself; for SQL scripts, triggers maintain them.
- */
-export type Writer = "service" | "script";
-
 export interface ConnectionSettings {
   /** The URL of a PostgreSQL 15 or later. */
   url?: string | undefined;
@@ -31,14 +24,14 @@ export interface ConnectionSettings {
   prepare: boolean;
 }
 
-/** A statement after a lock must see what the lock's last holder has committed. */
-const begin = (writer: Writer) =>
-  unprepared(sql`
-    begin read write, isolation level read committed;
-    set local catalogue.writer = '${raw(writer)}'
-  `);
-
-const BEGIN = { service: begin("service"), script: begin("script") };
+/**
+ * A statement after a lock must see what the lock's last holder has committed. The service
+ * maintains counts and stored JSON itself, in place of triggers.
+ */
+const BEGIN = unprepared(sql`
+  begin read write, isolation level read committed;
+  set local catalogue.writer = 'service'
+`);
 const COMMIT = unprepared(sql`commit`);
 const ROLLBACK = unprepared(sql`rollback`);
 
@@ -57,7 +50,7 @@ export interface Connection {
     statement: S,
     organizationId?: string,
   ): Promise<Reply<S>>;
-  begin(writer: Writer): Promise<Reply>;
+  begin(): Promise<Reply>;
   commit(): Promise<Reply>;
   /** Ends the transaction, if there is one. Breaks the connection if that fails. */
   rollback(): Promise<void>;
@@ -121,8 +114,8 @@ export function openConnection(
       const texts = parameters.map(textOf);
       return replyOf<S>(await execute(text, texts, statement.prepare));
     },
-    async begin(writer) {
-      const begun = await connection.send(BEGIN[writer]);
+    async begin() {
+      const begun = await connection.send(BEGIN);
       // postgres.js may reorder statements while it connects, and PgBouncer refuses
       // READ_ONLY: in both cases BEGIN is awaited.
       canPipeline = settings.prepare;

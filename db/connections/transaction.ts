@@ -1,5 +1,5 @@
 import { unavailable } from "../../schema/errors.ts";
-import type { Connection, Reply, Writer } from "./connection.ts";
+import type { Connection, Reply } from "./connection.ts";
 import type { Lease } from "./pool.ts";
 import { isConflict, isConnectionLoss } from "./errors.ts";
 import { type Results, sql, type Statement } from "./sql.ts";
@@ -23,7 +23,6 @@ export interface Transaction {
 
 /** A transaction, before it runs. */
 export interface TransactionPlan<T> {
-  writer: Writer;
   isDistributed: boolean;
   /** Statements that are sent with BEGIN. */
   opening: readonly Statement[];
@@ -54,7 +53,7 @@ export interface TransactionPlan<T> {
  */
 export async function inTransaction<T>(
   lease: Lease,
-  { writer, isDistributed, opening, work }: TransactionPlan<T>,
+  { isDistributed, opening, work }: TransactionPlan<T>,
   organizationId: string | undefined,
 ): Promise<T> {
   const { connection } = lease;
@@ -70,7 +69,7 @@ export async function inTransaction<T>(
     // The statements would run outside the transaction.
     if (hasEnded) throw new Error("The transaction has ended");
     hasEnded = isLast;
-    const begin = hasBegun ? [] : [connection.begin(writer)];
+    const begin = hasBegun ? [] : [connection.begin()];
     const all = hasBegun ? statements : [...opening, ...statements];
     hasBegun = true;
     if (!connection.canPipeline) await begin[0];
@@ -123,6 +122,9 @@ function isInDoubt(
 ): boolean {
   return isCommit ? !isConflict(error) : isConnectionLoss(error) && !isEnded;
 }
+
+/** Opens a transaction of SQL scripts: triggers maintain counts and stored JSON. */
+export const asScript = sql`set local catalogue.writer = 'script'`;
 
 /** Removes the time limits of a transaction. `transaction_timeout` is new in PostgreSQL 17. */
 export const noTimeLimits: readonly Statement[] = [

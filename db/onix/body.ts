@@ -8,7 +8,7 @@ import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Book,
   COLLATERAL_TYPES,
-  containerOf,
+  elementOfField,
   MAPPING,
   type Reading,
   type RecordValues,
@@ -60,9 +60,7 @@ export function bodyOf(
   }
   for (const [field, table] of NAMED) {
     if (!(field in written)) continue;
-    const { block, find } = MAPPING[field]!;
-    const container = containerOf(now.record, block);
-    const found = container && find!(container);
+    const found = elementOfField(now.record, field);
     const name = written[field] as string | undefined;
     const row = name && found &&
       links.recordOf(table, { name }, warn(() => found));

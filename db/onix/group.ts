@@ -32,7 +32,7 @@ import {
   type Numbers,
   referencesOf,
 } from "./find.ts";
-import { type Item, outcomeOf, storedForm } from "./items.ts";
+import { type Item, outcomeOf, type StoredForm, storedForm } from "./items.ts";
 import { linkRecords } from "./links.ts";
 import {
   createdAgain,
@@ -100,13 +100,15 @@ export async function importGroup(
       for (let rest: readonly Item[] = changing; rest.length > 0;) {
         const matches = new Matches(await lockFound(tx, rest), numbers);
         const plan = planOf(rest, matches, outcomes, options);
-        const { writes, quiet } = await writesOf(tx, plan, outcomes, options);
+        const all = await writesOf(tx, plan, options);
+        // These records are stored without a write of their products.
+        const quiet = all.filter(({ outcome }) => outcome === "unchanged");
         const { done, faults } = await writeTogether(
           tx,
-          writes,
+          all.filter(({ outcome }) => outcome !== "unchanged"),
           async (done) => void await tx.send(...storeRecords(done)),
         );
-        for (const { item, id, outcome, messages } of done) {
+        for (const { item, id, outcome, messages } of [...done, ...quiet]) {
           outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
         }
         for (const [{ item, found }, error] of faults) {
@@ -191,21 +193,13 @@ interface RecordWrite extends Planned, Write {
   stored?: StoredRecord;
 }
 
-/** The writes of a plan. */
-interface Writes {
-  writes: RecordWrite[];
-  /** The records that are stored without a write of their products. */
-  quiet: RecordWrite[];
-}
-
-/** The writes of a plan. Records that write nothing get their outcomes. */
+/** What the records of a plan write. */
 async function writesOf(
   tx: Transaction,
   { changes, deletions }: Plan,
-  outcomes: Outcomes,
   options: GroupOptions,
-): Promise<Writes> {
-  const writes = deletions.map((planned): RecordWrite => ({
+): Promise<RecordWrite[]> {
+  const deleting = deletions.map((planned): RecordWrite => ({
     ...planned,
     body: {},
     isNew: false,
@@ -213,33 +207,14 @@ async function writesOf(
     outcome: "deleted",
     messages: [],
   }));
-  const quiet: RecordWrite[] = [];
-  const add = async (compared: readonly Compared[]) => {
-    for (const write of await writesTo(tx, compared, options)) {
-      const { item, id, outcome, messages } = write;
-      if (outcome !== "unchanged") writes.push(write);
-      else {
-        quiet.push(write);
-        outcomes.set(item, outcomeOf(item, "unchanged", id, ...messages));
-      }
-    }
-  };
-
   const created: Compared[] = [];
   for (const one of changes.filter(({ found }) => !found)) {
     await options.pace();
     created.push(compare(one, newBook(one), null, null, options));
   }
-  const deleted = await findDeleted(tx, created.map(({ one }) => one));
-  await add(created.map((compared) => {
-    const { one: { item: { incoming: { reference } } }, merged } = compared;
-    const deletedAt = deleted.get(reference);
-    const again = deletedAt ? [createdAgain(reference, deletedAt)] : [];
-    const messages = [...again, ...merged.messages];
-    return { ...compared, merged: { ...merged, messages } };
-  }));
+  const writes = [...deleting, ...await writesTo(tx, created, options)];
   const existing = changes.filter(({ found }) => found);
-  if (existing.length === 0) return { writes, quiet };
+  if (existing.length === 0) return writes;
   const stored = await readStored(tx, existing);
   const byId = new Map(existing.map((one) => [one.id, one]));
   const sized = existing.map(({ id, found }) => ({
@@ -256,9 +231,9 @@ async function writesOf(
       const one = byId.get(id)!;
       compared.push(compare(one, bookOf(source), own, received, options));
     }
-    await add(compared);
+    writes.push(...await writesTo(tx, compared, options));
   }
-  return { writes, quiet };
+  return writes;
 }
 
 /** The book of a product that does not exist yet. */
@@ -277,6 +252,8 @@ async function writesTo(
     tx,
     compared.map(({ merged }) => merged.written),
   );
+  const news = compared.filter(({ one }) => !one.found);
+  const deleted = await findDeleted(tx, news.map(({ one }) => one));
   const writes: RecordWrite[] = [];
   for (const { one, book, form, now, last, received, merged } of compared) {
     await pace();
@@ -304,7 +281,7 @@ async function writesTo(
         ids: idsIn(form.record),
         isEdited,
       },
-      messages: [...warningsOf(one), ...merged.messages, ...messages],
+      messages: [...warningsOf(one, deleted), ...merged.messages, ...messages],
     };
     if (!found) {
       writes.push({ ...write, body, isNew: true, outcome: "created" });
@@ -327,11 +304,18 @@ async function writesTo(
   return writes;
 }
 
-/** The warning of a record that has found its product under another reference. */
-function warningsOf({ item: { incoming }, found }: Planned): Message[] {
-  const isOther = found && found.reference !== null &&
-    !referencesOf(found).includes(incoming.reference);
-  return isOther ? [otherReference(found, incoming.reference)] : [];
+/** The warning of a record whose product had another reference, or was deleted. */
+function warningsOf(
+  { item: { incoming: { reference } }, found }: Planned,
+  deleted: ReadonlyMap<string, string>,
+): Message[] {
+  if (!found) {
+    const day = deleted.get(reference);
+    return day ? [createdAgain(reference, day)] : [];
+  }
+  return found.reference === null || referencesOf(found).includes(reference)
+    ? []
+    : [otherReference(found, reference)];
 }
 
 /** A record beside its product. */
@@ -367,9 +351,6 @@ function compare(
   return { one, book, form, now, last, received, merged };
 }
 
-/** A record in the form in which it is stored. */
-type StoredForm = Pick<Item, "record" | "text" | "digest">;
-
 /** The record to store: that of the message, or the last one with the blocks of a partial update. */
 function formToStore(
   { item, found }: Planned,
@@ -383,8 +364,7 @@ function formToStore(
     ? own.record
     // What requests have changed since stays changed.
     : (writeRecord(book, received, "3.1")).record;
-  const record = replaceBlocks(base, item.record);
-  return { record, ...storedForm(record) };
+  return storedForm(replaceBlocks(base, item.record));
 }
 
 /** Whether messages show the product differently with one record than with another. */

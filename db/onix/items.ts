@@ -12,17 +12,19 @@ import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 
 /** A record of a message that can be written. */
-export interface Item {
+export interface Item extends StoredForm {
   incoming: Incoming;
   /** The paths in the record that would make a message invalid. */
   notSent: Paths;
-  /** The record to store. For a partial update, its blocks. */
-  record: Element;
-  /** The text in which it is stored, and the hash of that. */
-  text: string;
-  digest: string;
   /** The other reference under which an earlier record of the message has the same ISBN. */
   rival?: string | undefined;
+}
+
+/** The record to store, of a partial update its blocks, the text of that, and its hash. */
+export interface StoredForm {
+  record: Element;
+  text: string;
+  digest: string;
 }
 
 /** Reads a record of a message with this header and release. */
@@ -34,16 +36,14 @@ export function readItem(
   if (incoming.kind === "rejected") return incoming;
   const { record } = incoming;
   const notSent = notSentOf(record, release);
-  return { incoming, notSent, record, ...storedForm(record) };
+  return { incoming, notSent, ...storedForm(record) };
 }
 
-/** The text in which a record is stored, and its hash. */
-export function storedForm(
-  record: Element,
-): { text: string; digest: string } {
+/** The form in which a record is stored. */
+export function storedForm(record: Element): StoredForm {
   const text = toStored(record);
   const digest = createHash("sha256").update(text).digest("base64url");
-  return { text, digest };
+  return { record, text, digest };
 }
 
 /** The outcome of a record, with messages besides those of reading it. */

@@ -46,27 +46,13 @@ export const validDocument = sql`
   ) d on true
 `;
 
-/** The full product, from document `d`. */
-export const fullProduct = jsonOf("d");
+/** The full product, from document `d`, which is stored or built. */
+export const fullProduct = raw("'{' || d.summary || ',' || d.details || '}'");
 
-/** The full product, from document `b`, which is built. */
-const builtProduct = jsonOf("b");
-
-function jsonOf(document: "d" | "b"): Statement {
-  return raw(`'{' || ${document}.summary || ',' || ${document}.details || '}'`);
-}
-
-/** The size of document `d` in bytes, which PostgreSQL knows without reading a long one. */
-export const sizeOfDocument = sizeOf("d");
-
-/** The size of document `b`, which is built, in bytes. */
-const sizeOfBuilt = sizeOf("b");
-
-function sizeOf(document: "d" | "b"): Statement {
-  return raw(
-    `(octet_length(${document}.summary) + octet_length(${document}.details))`,
-  );
-}
+/** The size of document `d` in bytes, which PostgreSQL knows of a stored one without reading it. */
+export const sizeOfDocument = raw(
+  "(octet_length(d.summary) + octet_length(d.details))",
+);
 
 export const shortBytes = raw(String(SHORT_BYTES));
 
@@ -118,7 +104,7 @@ const onConflict = sql`
 /** The full product, from document `d` or the tables. */
 export const currentProduct = sql`coalesce(
   ${fullProduct},
-  (select ${builtProduct} from (select ${builtDocument}) b)
+  (select ${fullProduct} from (select ${builtDocument}) d)
 )`;
 
 /** The entity tag of `x.product`: the same expression as that of the column `etag`. */
@@ -231,13 +217,13 @@ export const sizeOfStored = sql`(
 /** The product, built from the tables. No row if it does not exist. */
 export function selectBuilt(id: string) {
   return sql<ProductJson & { is_storable: boolean }>`
-    select b.id, ${builtProduct} as product, b.names_version is not null as is_storable
+    select d.id, ${fullProduct} as product, d.names_version is not null as is_storable
     from (
       select ${builtDocument}
       from products p
       join organizations o on o.id = ${organization}
       where p.organization_id = ${organization} and p.id = ${id}
-    ) b
+    ) d
   `;
 }
 
@@ -263,13 +249,13 @@ export function storeProducts(ids: readonly string[]): Statement[] {
         join organizations o on o.id = ${organization}
         where ${selected} and o.names_version is not null
       )
-      select b.organization_id, b.id, b.updated_at, b.names_version, b.summary, b.details
+      select d.organization_id, d.id, d.updated_at, d.names_version, d.summary, d.details
       from (
-        select b.*, sum(b.size) over (order by b.size, b.id) as total_size
-        from (select b.*, ${sizeOfBuilt} as size from built b) b
-      ) b
-      where b.total_size <= ${maxBytes}
-      order by b.id
+        select d.*, sum(d.size) over (order by d.size, d.id) as total_size
+        from (select d.*, ${sizeOfDocument} as size from built d) d
+      ) d
+      where d.total_size <= ${maxBytes}
+      order by d.id
       ${onConflict}
     `,
   ];
@@ -298,7 +284,7 @@ export function storeSized(
 ): Statement<{ id: string; bytes: number }> {
   const written = buildWritten(changes);
   const built = sql`
-    select * from (${written} offset 0) b where ${sizeOfBuilt} <= ${maxBytes}
+    select * from (${written} offset 0) d where ${sizeOfDocument} <= ${maxBytes}
   `;
   return storeBuilt(tx, changes, built, sql`${productBytes} as bytes`);
 }

@@ -205,19 +205,3 @@ it("refuses invalid fields with their pointers", async ({ org, app }) => {
   }
   assertEquals(await statusWith(app, key), 200);
 });
-
-it("returns 404 for a key of another organization", async ({ org, app }) => {
-  const other = await app.organization();
-  const ask = await member(app, "owner", org);
-  const { id, key } = await issue(await member(app, "owner", other));
-
-  for (const unknown of [id, "0".repeat(12), id.toUpperCase(), uuidv7()]) {
-    for (const method of ["GET", "DELETE"]) {
-      const { status } = await ask(method, `${KEYS}/${unknown}`);
-
-      assertEquals(status, 404, `${method} ${unknown}`);
-    }
-  }
-  using _ = clockAhead(TOLERATED);
-  assertEquals(await statusWith(app, key), 200);
-});

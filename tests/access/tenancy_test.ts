@@ -1,49 +1,77 @@
 import { assert, assertEquals } from "@std/assert";
+import { pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import type { Reply } from "../support/client/envelope.ts";
+import { EVERY_OPERATION } from "../support/client/every_operation.ts";
 import {
   type App,
   openApp,
   type Organization,
 } from "../support/app/harness.ts";
 
+/** The lists that all organizations share. */
+const SHARED = SHARED_TABLES.map((table) => pathOfTable(table).slice(1))
+  .concat("code-lists");
+
 const CONDITIONS: Record<string, string>[] = [{}, { "if-match": "*" }];
 
 Deno.test("Another organization", async ({ step: it }) => {
-  await using app = await openApp();
-
-  // `tests/input/fields_test.ts` sends foreign and unknown ids to every field.
-  await it("has records and rows that look nonexistent", async () => {
-    const { org, other, mine, theirs } = await scene(app);
-    const [link] = mine.product.contributors;
-    const [price] = theirs.product.product_prices;
-    const kinds: [string, (id: string) => object][] = [
-      [other.publisher, (publisher_id) => ({ publisher_id })],
-      [other.license, (product_availability_id) => ({
-        product_availability_id,
-      })],
-      [other.license, (lifecycle_status_id) => ({ lifecycle_status_id })],
-      [other.license, (series_id) => ({ series_id })],
-      [other.format, (product_form_id) => ({ product_form_id })],
-      [other.contributor, (contributor_id) => ({
-        contributors: [{ ...link, contributor_id }],
-      })],
-      [other.contributor, (contributor_role_id) => ({
-        contributors: [{ ...link, contributor_role_id }],
-      })],
-      [price.id, (id) => ({ product_prices: [{ ...price, id }] })],
-    ];
-    for (const [theirs, bodyWith] of kinds) {
-      await assertUnknown(theirs, async (id) => [
-        await org.post("/api/products", { title: "x", ...bodyWith(id) }),
-        await org.put(mine.path, bodyWith(id)),
-      ]);
-    }
-
-    assertEquals(await mine.read(), mine.product);
-    assertEquals(await theirs.read(), theirs.product);
+  await using app = await openApp({
+    verifyToken: (token) => Promise.resolve(token.split(".")[1]!),
   });
 
+  await it("has ids that look unknown to every operation", async () => {
+    const { org, other } = await scene(app);
+    const [ours, theirs] = [await owner(org), await owner(other)];
+    const webhook = { url: "https://shop.invalid/", enabled: false };
+    await theirs("POST", "/webhooks", webhook);
+    const lists = new Map<string, string>();
+
+    for (const { key, method, template } of EVERY_OPERATION) {
+      const [, resource = "", parameter = ""] = template.split("/");
+      if (!parameter.startsWith("{") || SHARED.includes(resource)) continue;
+      const { text, body: { data } } = await theirs("GET", `/${resource}`);
+      lists.set(resource, text);
+      const unknown = resource === "api-keys" ? "0".repeat(12) : NOBODY;
+      const [foreign, missing] = await Promise.all(
+        [data[0].id as string, unknown].map(async (id) => {
+          const path = template.replace(parameter, id)
+            .replace("{product_id}", NOBODY)
+            .replace("{delivery_id}", `msg_${"0".repeat(32)}`);
+          const body = template.endsWith("s") ? [] : {};
+          const reply = await ours(method, path, body);
+          return comparable(reply).replaceAll(id, "ID");
+        }),
+      );
+      assertEquals(foreign, missing, key);
+    }
+
+    assert(lists.size > 10);
+    for (const [resource, text] of lists) {
+      assertEquals((await theirs("GET", `/${resource}`)).text, text, resource);
+    }
+  });
+
+  /** Makes a user an owner, and returns a function that sends requests of theirs. */
+  async function owner({ id }: Organization) {
+    const user = crypto.randomUUID();
+    await app.sql`
+      insert into organization_members (organization_id, user_id, role)
+      values (${id}, ${user}, 'owner')
+    `;
+    return (method: string, path: string, body?: unknown) =>
+      app.send(`/api${path}`, {
+        method,
+        headers: {
+          "authorization": `Bearer head.${user}.signature`,
+          "x-organization-id": id,
+          "content-type": "application/json",
+        },
+        ...!/GET|DELETE/.test(method) && { body: JSON.stringify(body) },
+      });
+  }
+
+  // `tests/input/fields_test.ts` sends foreign and unknown ids to every field.
   await it("has products that look nonexistent", async () => {
     const { org, other, theirs } = await scene(app);
     await app.sql`
@@ -115,32 +143,15 @@ Deno.test("Another organization", async ({ step: it }) => {
   });
 });
 
-/** Two organizations, each with a complete product. */
+const NOBODY = "01980000-0000-7000-8000-000000000001";
+
+/** Two organizations, each with a complete product, of which one is theirs. */
 async function scene(app: App) {
   const [org, other] = [await app.organization(), await app.organization()];
-  const productOf = async (owner: Organization) => {
-    const created = await owner.create(await fullBody(app, owner));
-    const read = async () => (await owner.get(created.path)).body.data;
-    return { ...created, read };
-  };
-  return {
-    org,
-    other,
-    mine: await productOf(org),
-    theirs: await productOf(other),
-  };
-}
-
-/** Expects 400, with the same response for this id as for a nonexistent one. */
-async function assertUnknown(
-  id: string,
-  ask: (id: string) => Promise<Reply[]>,
-): Promise<void> {
-  const foreign = await ask(id);
-  const unknown = await ask(crypto.randomUUID());
-
-  for (const { status } of foreign) assertEquals(status, 400);
-  assertEquals(foreign.map(comparable), unknown.map(comparable));
+  await org.create(await fullBody(app, org));
+  const created = await other.create(await fullBody(app, other));
+  const read = async () => (await other.get(created.path)).body.data;
+  return { org, other, theirs: { ...created, read } };
 }
 
 /** The response without the parts that always differ. */

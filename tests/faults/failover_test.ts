@@ -1,10 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
-import { openReplica } from "../../db/replica.ts";
 import { Copy } from "../support/client/copy.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { send, SETTINGS } from "../support/app/harness.ts";
 import { startReplica } from "../support/servers/cluster.ts";
 import { startLoad } from "./load.ts";
 import { faultTest } from "./scene.ts";
@@ -23,12 +21,6 @@ faultTest("A failover", async (scene, { step: it }) => {
   const { path } = await org.create();
   const copy = new Copy(org, app);
   await copy.catchUp();
-  const reader = await org.issueKey("read");
-  const replica = await openReplica(
-    { ...SETTINGS, url: cluster.url },
-    () => {},
-  );
-  const withReplica = app.variant({ replica });
   const load = await startLoad(app);
   await pause(500);
 
@@ -39,12 +31,6 @@ faultTest("A failover", async (scene, { step: it }) => {
     await eventually(200, async () => (await org.get(path)).status);
 
     assertEquals((await org.put(path, { title: "Persuasion" })).status, 503);
-  });
-
-  await it("serves reads that the replica cannot", async () => {
-    const headers = { "x-api-key": reader };
-
-    assertEquals((await send(withReplica, path, { headers })).status, 200);
   });
 
   await it("loses no acknowledged write", async () => {
@@ -70,7 +56,6 @@ faultTest("A failover", async (scene, { step: it }) => {
   });
 
   await ofStandby.end({ timeout: 1 });
-  await replica.close(1);
 });
 
 faultTest(

@@ -63,7 +63,7 @@ copy.cursor = "${FOREIGN}";
 await step("Lady Susan,Persuasion,Sanditon");
 `;
 
-/** Prints what `priceOf` chooses in two countries and three currencies. */
+/** Prints what `priceOf` chooses in three countries and four currencies. */
 const PRICES = `
 import process from "node:process";
 import createClient from "openapi-fetch";
@@ -78,7 +78,10 @@ const { data } = await client.GET("/products", {
   },
 });
 const [product] = data!.data;
-console.log(...[["GB", "GBP"], ["US", "GBP"], ["GB", "EUR"], ["US", "USD"]].map((
+console.log(...[["GB", "GBP"], ["US", "GBP"], ["GB", "EUR"], ["US", "USD"], [
+  "CA",
+  "CAD",
+]].map((
   [country = "", currency = ""],
 ) => priceOf(product!, { country, currency, day: "2026-06-01" })));
 `;
@@ -166,19 +169,27 @@ Deno.test({
         { currency_code: "EUR", retail_price_inc_tax: 9 },
       ],
     });
-    await org.put(`${path}/territories`, [{
-      markets: [{ territory: { countries_included: ["GB"] } }],
-      supply_details: [{
-        prices: [["2027-01-01", 5], ["2026-01-01", 6]].map((
-          [valid_from, price_amount],
-        ) => ({
-          price_type: "02",
-          currency_code: "GBP",
-          price_amount,
-          valid_from,
-        })),
-      }],
-    }]);
+    const price = (
+      price_amount: number,
+      currency_code: string,
+      others: Record<string, unknown> = {},
+    ) => ({ price_type: "02", price_amount, currency_code, ...others });
+    await org.put(`${path}/territories`, [
+      {
+        markets: [{ territory: { countries_included: ["GB"] } }],
+        supply_details: [{
+          prices: [
+            price(4, "GBP", { territory: { countries_included: ["IE"] } }),
+            price(5, "GBP", { valid_from: "2027-01-01" }),
+            price(6, "GBP", { valid_from: "2026-01-01" }),
+          ],
+        }],
+      },
+      // Without a market, a supply is for all countries.
+      {
+        supply_details: [{ prices: [price(11, "CAD", { price_type: "04" })] }],
+      },
+    ]);
 
     const { success, output, complaints } = await runTool(
       ["--check", "prices.ts"],
@@ -186,7 +197,7 @@ Deno.test({
     );
 
     assert(success, complaints);
-    assertEquals(output.trim(), "6 8 9 null");
+    assertEquals(output.trim(), "6 8 9 null 11");
     await org.delete(path);
   });
 

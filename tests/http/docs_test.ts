@@ -39,12 +39,6 @@ Deno.test("GET /docs", TIMED, async ({ step: it }) => {
     );
   });
 
-  await it("says where credentials are kept", async () => {
-    const text = await (await ask("/docs")).text();
-
-    assert(text.includes("session storage"));
-  });
-
   await it("serves every asset of the page", async () => {
     const page = await (await ask("/docs")).text();
     const found = Array.from(

@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { miscounted } from "../../db/commands/recount.ts";
 import { selectBuilt } from "../../db/products/documents.ts";
 import { selectStored } from "../../db/products/get.ts";
 import { OWN_TABLES } from "../../schema/records.ts";
@@ -10,7 +9,7 @@ import { fc } from "../support/app/packages.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { assertHas } from "../support/client/expect.ts";
-import { assertBuilt, store } from "../support/client/stored.ts";
+import { assertBuilt, assertCounted, store } from "../support/client/stored.ts";
 import { errorsOf } from "../support/client/writing.ts";
 import { type Fields, PRODUCT } from "../support/data/fields.ts";
 import { createFullProduct } from "../support/data/full_product.ts";
@@ -57,7 +56,7 @@ Deno.test({
         await assertStored(app, org);
       }
       await assertBuilt(app, org);
-      assertEquals([...await app.sql`${miscounted}`], []);
+      await assertCounted(app);
     }),
     { ...readParameters(), endOnFailure: true },
   );

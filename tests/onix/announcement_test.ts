@@ -85,11 +85,6 @@ Deno.test("A year or month announces a publication", async (t) => {
       announced: [],
       sent: ["00 20270315"],
     });
-    const refused = await org.put(`/api/products/${id}`, {
-      publishing_dates: announced("2027-04"),
-    });
-    assertEquals(refused.status, 400);
-    assertEquals(refused.body.error.details[0].code, "contradictory");
   });
 
   await t.step("or by a record, and the other way round", async () => {
@@ -106,19 +101,6 @@ Deno.test("A year or month announces a publication", async (t) => {
       announced: announced("2028"),
       sent: ["05 2028"],
     });
-  });
-
-  await t.step("to those who follow the feed", async () => {
-    const records = await onix.feed(2);
-
-    assertEquals(records.map(datesIn).sort(), [["01 202801"], ["05 2028"]]);
-    const empty = await app.organization();
-    const copy = onixClient(app, empty);
-    await copy.report(message(...records));
-    assertEquals(
-      (await copy.feed(2)).map(datesIn).sort(),
-      [["01 202801"], ["05 2028"]],
-    );
   });
 
   await t.step("and other spans stay in the record", async () => {

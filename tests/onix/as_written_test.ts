@@ -36,6 +36,102 @@ const publishing = (parts: string) => `PublishingDetail(${parts})`;
 const dated = (role: string, date: string) =>
   `PublishingDate(PublishingDateRole=${role} ${date})`;
 
+/** What a record has, and the messages about it: their codes, paths and values. */
+// deno-fmt-ignore
+const SAID: Record<string, [form: string, ...said: string[]][]> = {
+  "the second of what can be one": [
+    [publishing(dated("01", "Date=20260320") + dated("01", "Date=20260401")), "duplicate PublishingDate[2]/Date 20260401"],
+    [publishing("Publisher(PublishingRole=01 PublisherName=A) Publisher(PublishingRole=01 PublisherName=B)"),
+      "duplicate Publisher[2]/PublisherName B"],
+    [publishing("Imprint(ImprintName=A) Imprint(ImprintName=B)"), "duplicate Imprint[2]/ImprintName B"],
+    ["Extent(ExtentType=00 ExtentValue=10 ExtentUnit=03) Extent(ExtentType=00 ExtentValue=20 ExtentUnit=03)",
+      "duplicate Extent[2]/ExtentValue 20"],
+    ["TitleDetail(TitleType=01 TitleElement(TitleElementLevel=01 TitleText=B))", "duplicate TitleDetail[2]/TitleElement/TitleText B"],
+    ["Contributor(ContributorRole=A01 PersonName=A PersonName=B)", "duplicate Contributor/PersonName[2] B"],
+    ["ProductSupply(SupplyDetail(Supplier(SupplierRole=01 SupplierName=A) Supplier(SupplierRole=01 SupplierName=B) ProductAvailability=20))",
+      "duplicate SupplyDetail/Supplier[2] "],
+    ["ProductSupply(SupplyDetail(Price(PriceQualifier=05 PriceQualifier=06 PriceAmount=1 CurrencyCode=GBP)))",
+      "duplicate SupplyDetail/Price/PriceQualifier[2] 06"],
+    ["CollateralDetail(TextContent(TextType=03 ContentAudience=00 Text=A Text=B))", "duplicate TextContent/Text[2] B"],
+    [publishing("CityOfPublication=A CityOfPublication=B"), "duplicate CityOfPublication[2] B"],
+  ],
+  "nothing of a translation": [
+    [publishing("CityOfPublication[language=eng]=Vienna CityOfPublication[language=ger]=Wien")],
+  ],
+  "a number that may mean another": [
+    ["EditionNumber=1,234", "invalid_number EditionNumber 1,234"],
+    ["Extent(ExtentType=00 ExtentValue=1,234 ExtentUnit=03)", "invalid_number Extent/ExtentValue 1,234"],
+  ],
+  "what is missing or empty": [
+    ["Extent(ExtentType=00 ExtentUnit=03)", "required Extent/ExtentValue "],
+    [publishing(dated("01", "")), "required PublishingDate/Date "],
+    [publishing("Publisher(PublisherName=P)"), "required Publisher/PublishingRole "],
+    ["CollateralDetail(SupportingResource(ResourceContentType=01 ContentAudience=00 ResourceVersion(ResourceForm=01 ResourceLink=https://a:b@c.example)))",
+      "required SupportingResource/ResourceMode ", "credentials_removed SupportingResource/ResourceVersion/ResourceLink "],
+    ["Measure(MeasureType=08 Measurement() MeasureUnitCode=gr)", "required Measure/Measurement "],
+    ["Language(LanguageRole=01 LanguageCode())", "required Language/LanguageCode "],
+    ["Extent(ExtentType=09 ExtentValue() ExtentUnit=16)", "required Extent/ExtentValue "],
+    ["Subject(SubjectSchemeIdentifier=10 SubjectCode())", "required Subject/SubjectCode "],
+    [publishing(dated("02", "Date()")), "required PublishingDate/Date "],
+    ["CollateralDetail(Prize(PrizeName() PrizeYear=2026))", "required Prize/PrizeName "],
+  ],
+  "a date of another calendar, which is not missing": [
+    [publishing(dated("11", "Date[dateformat=20]=14470920")), "other_calendar PublishingDate/Date 14470920"],
+  ],
+  "single elements": [
+    ['NumberOfPieces=2 BICMainSubject=FA Subject(SubjectSchemeIdentifier=20 SubjectHeadingText="Salt \u0096 Pepper")',
+      "onix21_element NumberOfPieces 2", "onix21_element BICMainSubject FA", "windows_1252 Subject/SubjectHeadingText Salt – Pepper"],
+  ],
+};
+
+Deno.test("A message tells of", async (t) => {
+  for (const [what, cases] of Object.entries(SAID)) {
+    await t.step(what, async () => {
+      for (const [form, ...expected] of cases) {
+        assertEquals((await readOf(form)).said, expected, form);
+      }
+    });
+  }
+
+  await t.step("what is wholly alike, and is one", async () => {
+    const collection =
+      "Collection(CollectionType=10 TitleDetail(TitleType=01 TitleElement(TitleElementLevel=02 TitleText=C)))";
+    const contributor = "Contributor(ContributorRole=A01 PersonName=N)";
+    const { book, said } = await readOf(
+      collection.repeat(2) + contributor.repeat(2),
+    );
+
+    assertEquals(said, [
+      "duplicate Collection[2]/TitleDetail/TitleElement/TitleText C",
+      "duplicate Contributor[2] ",
+    ]);
+    assertEquals(objectsIn(book.product.product_collections).length, 1);
+    assertEquals(objectsIn(book.product.contributors).length, 1);
+  });
+});
+
+/** What selects a value and cannot be read leaves these fields of the product alone. */
+const UNREADABLE: [form: string, ...fields: string[]][] = [
+  [
+    publishing(
+      "Publisher(PublishingRole=1 PublisherName=P)" +
+        dated("1", "Date=20260301"),
+    ),
+    "publisher",
+    "publication_date",
+  ],
+  [publishing("Publisher(PublisherName=P)"), "publisher"],
+  ["EditionNumber=1,234", "edition_number"],
+  ["Extent(ExtentType=00 ExtentValue=1,234 ExtentUnit=03)", "page_count"],
+];
+
+Deno.test("What cannot be read changes nothing", async () => {
+  for (const [form, ...fields] of UNREADABLE) {
+    const { incoming } = await readOf(form);
+    for (const field of fields) assert(incoming.unreadable.has(field), field);
+  }
+});
+
 Deno.test("Dates are read in the formats of List 55", () => {
   const day = (text: string, format: string) => parseDate(text, format);
   assertEquals(day("20260320", "00"), { date: "2026-03-20" });
@@ -184,18 +280,6 @@ Deno.test("A number is read where it can mean one thing only", async (t) => {
       );
     });
   }
-
-  await t.step("also one by itself", async () => {
-    const { incoming, said } = await readOf(
-      "EditionNumber=1,234 Extent(ExtentType=00 ExtentValue=1,234 ExtentUnit=03)",
-    );
-    assertEquals(said, [
-      "invalid_number EditionNumber 1,234",
-      "invalid_number Extent/ExtentValue 1,234",
-    ]);
-    assert(incoming.unreadable.has("edition_number"));
-    assert(incoming.unreadable.has("page_count"));
-  });
 });
 
 Deno.test("A duration goes out with its leading zeros", async () => {
@@ -218,68 +302,6 @@ Deno.test("A duration goes out with its leading zeros", async () => {
     ),
   );
   assertEquals(/ExtentValue = 0073005/.test(made), true, made);
-});
-
-Deno.test("The second of what can be one is said", async (t) => {
-  const cases: Record<string, string> = {
-    "PublishingDate[2]/Date 20260401": publishing(
-      dated("01", "Date=20260320") +
-        dated("01", "Date=20260401"),
-    ),
-    "Publisher[2]/PublisherName B": publishing(
-      ["A", "B"].map((name) =>
-        `Publisher(PublishingRole=01 PublisherName=${name})`
-      ).join(" "),
-    ),
-    "Imprint[2]/ImprintName B": publishing(
-      "Imprint(ImprintName=A) Imprint(ImprintName=B)",
-    ),
-    "Extent[2]/ExtentValue 20": ["10", "20"].map((pages) =>
-      `Extent(ExtentType=00 ExtentValue=${pages} ExtentUnit=03)`
-    ).join(""),
-    "TitleDetail[2]/TitleElement/TitleText B":
-      "TitleDetail(TitleType=01 TitleElement(TitleElementLevel=01 TitleText=B))",
-    "Contributor/PersonName[2] B":
-      "Contributor(ContributorRole=A01 PersonName=A PersonName=B)",
-    "SupplyDetail/Supplier[2] ":
-      "ProductSupply(SupplyDetail(Supplier(SupplierRole=01 SupplierName=A) Supplier(SupplierRole=01 SupplierName=B) ProductAvailability=20))",
-    "SupplyDetail/Price/PriceQualifier[2] 06":
-      "ProductSupply(SupplyDetail(Price(PriceQualifier=05 PriceQualifier=06 PriceAmount=1 CurrencyCode=GBP)))",
-    "TextContent/Text[2] B":
-      "CollateralDetail(TextContent(TextType=03 ContentAudience=00 Text=A Text=B))",
-    "CityOfPublication[2] B": publishing(
-      "CityOfPublication=A CityOfPublication=B",
-    ),
-  };
-  for (const [says, parts] of Object.entries(cases)) {
-    await t.step(says, async () => {
-      const { said } = await readOf(parts);
-      assertEquals(said, [`duplicate ${says}`]);
-    });
-  }
-
-  await t.step("and what is wholly alike is one", async () => {
-    const collection =
-      "Collection(CollectionType=10 TitleDetail(TitleType=01 TitleElement(TitleElementLevel=02 TitleText=C)))";
-    const contributor = "Contributor(ContributorRole=A01 PersonName=N)";
-    const { book, said } = await readOf(
-      collection.repeat(2) + contributor.repeat(2),
-    );
-
-    assertEquals(said, [
-      "duplicate Collection[2]/TitleDetail/TitleElement/TitleText C",
-      "duplicate Contributor[2] ",
-    ]);
-    assertEquals(objectsIn(book.product.product_collections).length, 1);
-    assertEquals(objectsIn(book.product.contributors).length, 1);
-  });
-
-  await t.step("but no translation", async () => {
-    const { said } = await readOf(publishing(
-      "CityOfPublication[language=eng]=Vienna CityOfPublication[language=ger]=Wien",
-    ));
-    assertEquals(said, []);
-  });
 });
 
 Deno.test("The number in a collection is the place in the order of titles (List 197)", async () => {
@@ -347,15 +369,6 @@ Deno.test("An unknown code is said where it stands", async (t) => {
   }
 });
 
-Deno.test("A code that selects what cannot be read changes nothing", async () => {
-  const { incoming } = await readOf(publishing(
-    "Publisher(PublishingRole=1 PublisherName=P)" +
-      dated("1", "Date=20260301"),
-  ));
-  assert(incoming.unreadable.has("publisher"));
-  assert(incoming.unreadable.has("publication_date"));
-});
-
 Deno.test("Messages speak of the elements of ONIX", async () => {
   const { incoming } = await readOf(
     "Subject(SubjectSchemeIdentifier=24 SubjectCode=A) Measure(MeasureType=01 MeasureUnitCode=mm)",
@@ -369,17 +382,6 @@ Deno.test("Messages speak of the elements of ONIX", async () => {
       "invalid_date: Expected a calendar day as YYYYMMDD",
     ],
   );
-});
-
-Deno.test("What is missing is told, also of what has a field of its own", async () => {
-  const { said } = await readOf(
-    "Extent(ExtentType=00 ExtentUnit=03)",
-    publishing(dated("01", "")),
-  );
-  assertEquals(said, [
-    "required Extent/ExtentValue ",
-    "required PublishingDate/Date ",
-  ]);
 });
 
 Deno.test("Of an amount and a code of a price, the amount goes out, as it is read", async () => {
@@ -406,31 +408,6 @@ Deno.test("A price of 0 beside a reason for no price is none", async () => {
   );
   assertEquals(/UnpricedItemType = 02/.test(sent), true, sent);
   assertEquals(/PriceAmount|UnpricedItemType = 01/.test(sent), false, sent);
-});
-
-Deno.test("A publisher without a role is told, and changes nothing", async () => {
-  const { incoming, said } = await readOf(
-    publishing("Publisher(PublisherName=P)"),
-  );
-  assertEquals(said, ["required Publisher/PublishingRole "]);
-  assert(incoming.unreadable.has("publisher"));
-});
-
-Deno.test("What is missing is told beside what is read leniently", async () => {
-  const { said } = await readOf(
-    "CollateralDetail(SupportingResource(ResourceContentType=01 ContentAudience=00 ResourceVersion(ResourceForm=01 ResourceLink=https://a:b@c.example)))",
-  );
-  assertEquals(said, [
-    "required SupportingResource/ResourceMode ",
-    "credentials_removed SupportingResource/ResourceVersion/ResourceLink ",
-  ]);
-});
-
-Deno.test("What another calendar says is not missing, too", async () => {
-  const { said } = await readOf(
-    publishing(dated("11", "Date[dateformat=20]=14470920")),
-  );
-  assertEquals(said, ["other_calendar PublishingDate/Date 14470920"]);
 });
 
 Deno.test("A code twice is one", async () => {
@@ -461,21 +438,6 @@ Deno.test("A record that is rejected has all its faults", async () => {
       "error blank /Product/DescriptiveDetail/TitleDetail/TitleElement/TitleText",
     ],
   );
-});
-
-Deno.test("Single elements are said once", async () => {
-  const { said, incoming } = await readOf(
-    'NumberOfPieces=2 BICMainSubject=FA Subject(SubjectSchemeIdentifier=20 SubjectHeadingText="Salt \u0096 Pepper")',
-  );
-  assertEquals(said, [
-    "onix21_element NumberOfPieces 2",
-    "onix21_element BICMainSubject FA",
-    "windows_1252 Subject/SubjectHeadingText Salt – Pepper",
-  ]);
-  assertEquals(incoming.unmapped.paths, [
-    "/Product/DescriptiveDetail/NumberOfPieces",
-    "/Product/DescriptiveDetail/BICMainSubject",
-  ]);
 });
 
 Deno.test("An element where ONIX 2.1 had it is said", async () => {
@@ -605,21 +567,6 @@ Deno.test("A biography stays as it was sent, also one made here", async () => {
     );
     const person = detail!.children.find(({ name }) => name === "Contributor");
     assertEquals(childValue(person!, "BiographicalNote"), note);
-  }
-});
-
-Deno.test("An empty element is told itself", async () => {
-  const cases: Record<string, string> = {
-    "Measure/Measurement":
-      "Measure(MeasureType=08 Measurement() MeasureUnitCode=gr)",
-    "Language/LanguageCode": "Language(LanguageRole=01 LanguageCode())",
-    "Extent/ExtentValue": "Extent(ExtentType=09 ExtentValue() ExtentUnit=16)",
-    "Subject/SubjectCode": "Subject(SubjectSchemeIdentifier=10 SubjectCode())",
-    "PublishingDate/Date": publishing(dated("02", "Date()")),
-    "Prize/PrizeName": "CollateralDetail(Prize(PrizeName() PrizeYear=2026))",
-  };
-  for (const [path, form] of Object.entries(cases)) {
-    assertEquals((await readOf(form)).said, [`required ${path} `]);
   }
 });
 

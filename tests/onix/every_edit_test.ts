@@ -2,19 +2,20 @@ import { assert, assertEquals } from "@std/assert";
 import * as v from "valibot";
 import { CreateProduct, pathBody } from "../../schema/bodies.ts";
 import type { Fields } from "../../schema/fields.ts";
+import { idOfCode } from "../../schema/code_ids.ts";
 import { ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
   type App,
-  idOfCode,
   openApp,
   type Organization,
 } from "../support/app/harness.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { fullBody } from "../support/data/bodies.ts";
-import { message, productsIn } from "../support/data/onix.ts";
+import { productsIn } from "../support/data/onix.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { type Any, variationsOf, varied } from "../support/data/varied.ts";
+import { writeRecord, written } from "./support.ts";
 
 /*
  * What becomes of an edit, for every field that a record says: the sender changes it, or it
@@ -29,18 +30,17 @@ const MODES = ["keep", "protect", "overwrite"] as const;
 /** One field with the two values that it gets. */
 interface Case {
   name: string;
-  /** Writes the value with this index into the body of an organization. */
-  apply(body: Any, org: Scene, index: number): Any;
+  /** Writes the value with this index into a body. */
+  apply(body: Any, index: number): Any;
   /** Whether sender and editors can write different values. */
   hasTwo: boolean;
 }
 
-/** An organization with records that products can refer to by name. */
+/** An organization, with records that products refer to by name. */
 interface Scene {
   app: App;
   org: Organization;
   onix: ReturnType<typeof onixClient>;
-  ids: Record<string, string[]>;
 }
 
 /** The fields that the record does not say beside others, with the reasons. */
@@ -77,15 +77,14 @@ Deno.test("Every edit stays, or is told", async (t) => {
   const all = casesOf(body);
   assert(all.length > 100, `${all.length} cases`);
   const cases = IS_WHOLE ? all : all.filter((_, i) => i % 3 === 0);
-  const source = await scene(app);
-  const base = await recordOf(source, body);
-  const records: string[] = [];
-  for (const one of cases) {
-    records.push(await recordOf(source, one.apply(body, source, 0)));
-  }
+  const base = body;
+  const records = cases.map((one) => one.apply(body, 0));
 
-  await t.step("and every case changes its record", () => {
-    const unsaid = cases.filter((_, i) => records[i] === base);
+  await t.step("and every case changes its record", async () => {
+    const [plain, ...others] = productsIn(await messageOf([base, ...records]));
+    const unsaid = cases.filter((_, i) =>
+      others[i]!.replace(`edit.${i + 1}`, "edit.0") === plain
+    );
     assertEquals(unsaid.map(({ name }) => name), []);
   });
 
@@ -124,7 +123,9 @@ Deno.test("Every edit stays, or is told", async (t) => {
           await edit(here, ids[k]!, cases[i]!);
         }
       }
-      const next = messageOf(chosen.map((i) => isSent ? records[i]! : base));
+      const next = await messageOf(
+        chosen.map((i) => isSent ? records[i] : base),
+      );
       const query = `?edits=${mode}`;
 
       const dry = await here.onix.report(next, `${query}&dry_run=true`);
@@ -179,6 +180,12 @@ async function bodyOf(app: App): Promise<Any> {
   body.publishing_dates[0].date = "1815-12-01";
   return {
     ...withoutReferences(body),
+    publisher_name: "Gamma publishers",
+    imprint_name: "Gamma imprints",
+    format_name: "Gamma formats",
+    publishing_status_code: "04",
+    ...by("Gamma", "A01"),
+    ...within("Gamma", "3"),
     product_territories: [
       {
         ...territory,
@@ -238,7 +245,7 @@ function casesOf(body: Any): Case[] {
     .filter(({ path, values }) => values.length > 0 && !UNSAID.has(path))
     .map((variation): Case => ({
       name: variation.path,
-      apply: (body, _, index) =>
+      apply: (body, index) =>
         varied(body, variation, variation.values[index] ?? variation.values[0]),
       hasTwo: variation.values.length === 2,
     }));
@@ -251,7 +258,49 @@ function casesOf(body: Any): Case[] {
   return [...ofFields, ...removed, ...LINKED];
 }
 
-/** The rest of the world, and what products refer to, by records of their organization. */
+/** The contributor of a product. */
+const by = (name: string, contributor_role_code: string) => ({
+  contributors: [{
+    contributor_name: `${name} contributors`,
+    contributor_role_code,
+  }],
+});
+
+/** The collection of a product. */
+const within = (name: string, part_number: string | null) => ({
+  product_collections: [{
+    collection_name: `${name} collections`,
+    part_number,
+  }],
+});
+
+/** What products refer to, by names: two other values of each. */
+const REFERENCES: Record<string, [object, object]> = {
+  "publisher": [
+    { publisher_name: "Alpha publishers" },
+    { publisher_name: "Beta publishers" },
+  ],
+  "imprint": [
+    { imprint_name: "Alpha imprints" },
+    { imprint_name: "Beta imprints" },
+  ],
+  "format": [
+    { format_name: "Alpha formats" },
+    { format_name: "Beta formats" },
+  ],
+  "publishing status": [
+    { publishing_status_code: "02" },
+    { publishing_status_code: "07" },
+  ],
+  "contributor": [by("Alpha", "A01"), by("Beta", "A01")],
+  "role": [by("Gamma", "A12"), by("Gamma", "B01")],
+  "collection": [within("Alpha", null), within("Beta", null)],
+};
+
+/** The product forms of the formats. */
+const FORMS: Record<string, string> = { Alpha: "BB", Beta: "BH", Gamma: "BC" };
+
+/** The rest of the world, and what products refer to. */
 const LINKED: Case[] = [
   {
     name: "product_sales_rights/1/is_rest_of_world",
@@ -264,126 +313,66 @@ const LINKED: Case[] = [
     }),
     hasTwo: false,
   },
-  reference("publisher_id", "publishers"),
-  reference("imprint_id", "imprints"),
-  reference("format_id", "formats"),
-  reference("publishing_status_id", "statuses"),
-  {
-    name: "contributors",
-    apply: (body, { ids }, index) => ({
-      ...body,
-      contributors: [{
-        contributor_id: ids.contributors![index],
-        contributor_role_id: ids.roles![0],
-      }],
-    }),
-    hasTwo: true,
-  },
-  {
-    name: "contributors/0/contributor_role_id",
-    apply: (body, { ids }, index) => ({
-      ...body,
-      contributors: [{
-        contributor_id: ids.contributors![2],
-        contributor_role_id: ids.roles![index],
-      }],
-    }),
-    hasTwo: true,
-  },
-  {
-    name: "product_collections",
-    apply: (body, { ids }, index) => ({
-      ...body,
-      product_collections: [{ collection_id: ids.collections![index] }],
-    }),
-    hasTwo: true,
-  },
-];
-
-function reference(name: string, records: string): Case {
-  return {
+  ...Object.entries(REFERENCES).map(([name, values]): Case => ({
     name,
-    apply: (body, { ids }, index) => ({
-      ...body,
-      [name]: ids[records]![index],
-    }),
+    apply: (body, index) => ({ ...body, ...values[index] }),
     hasTwo: true,
-  };
-}
+  })),
+];
 
 async function scene(app: App): Promise<Scene> {
   const org = await app.organization();
-  const ids: Scene["ids"] = {
-    statuses: await codes(app, "publishing_statuses", "02", "07", "04"),
-    roles: await codes(app, "contributor_roles", "A12", "B01", "A01"),
-  };
-  const forms = await codes(app, "product_forms", "BB", "BH", "BC");
-  const tables = [
-    "publishers",
-    "imprints",
-    "contributors",
-    "collections",
-    "formats",
-  ];
-  for (const table of tables) {
-    ids[table] = [];
-    for (const [i, name] of ["Alpha", "Beta", "Gamma"].entries()) {
-      const { body, status, text } = await org.post(`/api/${table}`, {
+  const tables = "publishers imprints contributors collections formats";
+  for (const table of tables.split(" ")) {
+    for (const [name, form] of Object.entries(FORMS)) {
+      const { status, text } = await org.post(`/api/${table}`, {
         name: `${name} ${table}`,
-        ...table === "formats" && { product_form_id: forms[i] },
+        ...table === "formats" && { product_form_id: idOfCode("150", form) },
       });
       assertEquals(status, 201, text);
-      ids[table]!.push(body.data.id);
     }
   }
-  return { app, org, onix: onixClient(app, org), ids };
+  return { app, org, onix: onixClient(app, org) };
 }
 
-async function codes(
-  app: App,
-  list: Parameters<typeof idOfCode>[1],
-  ...all: string[]
-): Promise<string[]> {
-  return await Promise.all(all.map((code) => idOfCode(app, list, code)));
-}
-
-/** The references that every product has in its organization. */
-function withReferences(body: Any, { ids }: Scene): Any {
-  const last = (name: string) => ids[name]![2];
+/** The product that a service would have of a body, as ONIX sends it. */
+function bookOf(body: Any, reference: string) {
   return {
-    publisher_id: last("publishers"),
-    imprint_id: last("imprints"),
-    format_id: last("formats"),
-    publishing_status_id: last("statuses"),
-    contributors: [{
-      contributor_id: last("contributors"),
-      contributor_role_id: last("roles"),
-    }],
-    product_collections: [{
-      collection_id: last("collections"),
-      part_number: "3",
-    }],
-    ...body,
+    product: {
+      ...body,
+      id: "0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
+      product_code: "-",
+      publisher_id: body.publisher_name,
+      imprint_id: body.imprint_name,
+      product_form_id: idOfCode("150", FORMS[body.format_name.split(" ")[0]]!),
+      contributors: body.contributors.map((row: Any) => ({
+        ...row,
+        contributor_id: row.contributor_name,
+      })),
+      collections: body.product_collections.map((
+        { collection_name: name }: Any,
+      ) => ({ id: name, name })),
+      product_collections: body.product_collections.map((row: Any) => ({
+        ...row,
+        collection_id: row.collection_name,
+      })),
+    },
+    contributors: Object.fromEntries(
+      body.contributors.map(({ contributor_name: name }: Any) => [
+        name,
+        { id: name, name },
+      ]),
+    ),
+    organization: "Harbour Press",
+    reference,
   };
 }
 
-/** The record as which a product with the body goes out. */
-async function recordOf(source: Scene, body: Any): Promise<string> {
-  const { org, onix } = source;
-  const { product_territories, product_sales_rights, ...rest } = withReferences(
-    body,
-    source,
+async function messageOf(bodies: readonly Any[]): Promise<string> {
+  const records = bodies.map((body, i) =>
+    writeRecord(bookOf(body, `edit.${i}`), null, "3.1").record
   );
-  const { id, product } = await org.create(rest);
-  assert(id, JSON.stringify(product));
-  await put(org, `/api/products/${id}/territories`, product_territories);
-  await put(org, `/api/products/${id}/sales-rights`, product_sales_rights);
-  const [record] = productsIn(await onix.xml(`/${id}`));
-  // The service has read it of another product before.
-  await org.delete(`/api/products/${id}`);
-  return record!
-    .replace(/(<RecordReference>)[^<]*/, "$1@")
-    .replace(/(<IDTypeName>product_code[\s\S]*?<IDValue>)[^<]*/, "$1-");
+  return await written(records, "3.1");
 }
 
 async function put(org: Organization, path: string, body: unknown) {
@@ -391,29 +380,22 @@ async function put(org: Organization, path: string, body: unknown) {
   assertEquals(status, 200, text);
 }
 
-function messageOf(records: readonly string[]): string {
-  const all = records.map((record, i) => record.replace("@", `edit.${i}`));
-  return message(...all).replace('release="3.0"', 'release="3.1"')
-    .replace("/3.0/", "/3.1/");
-}
-
 /** Imports the records, each as a product. Returns the ids. */
 async function importedBy(
   { onix }: Scene,
-  records: readonly string[],
+  records: readonly Any[],
 ): Promise<string[]> {
   const ids: string[] = [];
-  const { outcomes, created } = await onix.report(messageOf(records));
+  const { outcomes, created } = await onix.report(await messageOf(records));
   assertEquals(created, records.length, JSON.stringify(outcomes));
   for (const { id } of outcomes) ids.push(id);
   return ids;
 }
 
 /** Changes the field here, as an editor does. */
-async function edit(scene: Scene, id: string, one: Case): Promise<void> {
-  const { org } = scene;
+async function edit({ org }: Scene, id: string, one: Case): Promise<void> {
   const product = (await org.get(`/api/products/${id}`)).body.data;
-  const changed = one.apply(product, scene, 1);
+  const changed = one.apply(product, 1);
   const isOf = (name: string) =>
     JSON.stringify(changed[name]) !== JSON.stringify(product[name]);
   const names = Object.keys(changed).filter(isOf);

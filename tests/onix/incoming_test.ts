@@ -177,15 +177,40 @@ Deno.test("A record is read leniently", async (t) => {
   await t.step(
     "more entries than a product has stay in the record",
     async () => {
-      const subject =
-        "Subject(SubjectSchemeIdentifier=20 SubjectHeadingText=x)";
-      const read = await incoming(leastWith(subject.repeat(501)));
-      assertEquals(read.values.subjects.length, 500);
-      assertEquals(shown(read), [
-        "warning too_many /Product/DescriptiveDetail/Subject[501]",
-      ]);
+      const entries: Record<string, (i: number) => string> = {
+        Subject: () =>
+          "Subject(SubjectSchemeIdentifier=20 SubjectHeadingText=x)",
+        Contributor: (i) =>
+          `Contributor(ContributorRole=A01 PersonName="Name ${i}")`,
+      };
+      for (const [name, entry] of Object.entries(entries)) {
+        const all = Array.from({ length: 501 }, (_, i) => entry(i));
+        const most = await incoming(leastWith(...all.slice(1)));
+        const more = await incoming(leastWith(...all));
+        assertEquals(shown(most), []);
+        assertEquals(more.values[`${name.toLowerCase()}s`].length, 500);
+        assertEquals(shown(more), [
+          `warning too_many /Product/DescriptiveDetail/${name}[501]`,
+        ]);
+      }
     },
   );
+
+  await t.step("a GTIN is an ISBN if it is that of a book", async () => {
+    for (
+      const [gtin, isbn13, others] of [
+        ["9780306406157", "9780306406157", []],
+        ["5012345678900", undefined, [
+          { product_id_type: "03", id_value: "5012345678900" },
+        ]],
+      ] as const
+    ) {
+      const rest = xml(`ProductIdentifier(ProductIDType=03 IDValue=${gtin})`);
+      const { values } = await incoming(least("1", { rest }));
+      assertEquals(values.isbn13, isbn13);
+      assertEquals(values.product_identifiers, others);
+    }
+  });
 
   await t.step("thousands of faults are a hundred warnings", async () => {
     const prices = "Price(PriceAmount=x)".repeat(40);

@@ -298,20 +298,6 @@ it("lets one of many batches with If-Match succeed", async ({ org }) => {
   ]);
 });
 
-it("deletes or updates a product that both address", async ({ org }) => {
-  for (let i = 0; i < 12; i++) {
-    const { id, path } = await org.create();
-
-    const [[updated], deleted] = await Promise.all([
-      send(org, [{ method: "update", id, body: { page_count: 1 } }]),
-      org.delete(path),
-    ]);
-
-    assert([200, 404].includes(updated.status), JSON.stringify(updated));
-    assertEquals(deleted.body.data.deleted, true);
-  }
-});
-
 it("maintains exact counts during concurrent batches", async ({ org }) => {
   const products = await Promise.all(
     Array.from({ length: 10 }, () => org.create()),

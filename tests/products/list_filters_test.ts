@@ -79,28 +79,6 @@ it("filters by each reference", async ({ org, app }) => {
   }
 });
 
-it("combines all filters by references", async ({ org, app }) => {
-  const other = { ...org, ...await furtherReferences(app, org) };
-  const { id } = await org.create(referring(org));
-  const recordOf = (records: Organization, column: string) =>
-    records[column.replace("_id", "") as keyof Organization] as string;
-  const query = new URLSearchParams(
-    REFERENCES.map((column) => [column, recordOf(org, column)]),
-  );
-  const all = await org.get(`/api/products?${query}`);
-
-  assertEquals(idsOf(all.body.data), [id]);
-  assertEquals(all.body.meta.total, 1);
-  for (const column of REFERENCES) {
-    const differing = new URLSearchParams(query);
-    differing.set(column, recordOf(other, column));
-
-    const { body } = await org.get(`/api/products?${differing}`);
-
-    assertEquals(body.meta.total, 0, column);
-  }
-});
-
 it("combines terms, times and filters of every kind", async ({ org }) => {
   const isbn13 = "9780141439587";
   await org.create({

@@ -1,9 +1,9 @@
 -- To renew this file: UPDATE_GOLDEN=1 deno task test tests/products/product_sql_test.ts
 
 -- The SQL that reads a product, $2 of organization $1. It follows from schema/product.ts.
-select b.id,
- '{' || b.summary || ',' || b.details || '}' as product,
- b.names_version is not null as is_storable
+select d.id,
+ '{' || d.summary || ',' || d.details || '}' as product,
+ d.names_version is not null as is_storable
 from (
   select p.organization_id,
    p.id,
@@ -429,4 +429,4 @@ from (
   from products p
   join organizations o on o.id = $1
   where p.organization_id = $1 and p.id = $2
-) b
+) d

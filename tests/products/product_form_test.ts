@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { assertDetails } from "../support/client/expect.ts";
 import { errorsOf } from "../support/client/writing.ts";
 import {
   type App,
@@ -126,28 +125,6 @@ it("has no effect without a format", async ({ org, app }) => {
     [200, null],
   );
   assertEquals(await formOf(app, org, org.format), null);
-});
-
-it("is refused if unknown", async ({ org }) => {
-  const { path: withFormat } = await org.create({ format_id: org.format });
-  const { path: without } = await org.create();
-
-  for (const product_form_id of [crypto.randomUUID(), org.format]) {
-    const replies = [
-      await org.put(withFormat, { product_form_id }),
-      await org.put(without, { product_form_id }),
-      await org.post("/api/products", { title: "x", product_form_id }),
-      await org.post("/api/products", {
-        title: "x",
-        format_id: org.format,
-        product_form_id,
-      }),
-    ];
-
-    for (const reply of replies) {
-      assertDetails(reply, ["/product_form_id", "unknown_reference"]);
-    }
-  }
 });
 
 async function createFormat(app: App, org: Organization): Promise<string> {

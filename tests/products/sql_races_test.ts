@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { miscounted } from "../../db/commands/recount.ts";
 import { isLockTimeout } from "../../db/connections/errors.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/app/eventually.ts";
@@ -11,7 +10,12 @@ import {
 } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import type { Reply } from "../support/client/envelope.ts";
-import { assertBuilt, read, store } from "../support/client/stored.ts";
+import {
+  assertBuilt,
+  assertCounted,
+  read,
+  store,
+} from "../support/client/stored.ts";
 import {
   commandsOn,
   imported,
@@ -168,35 +172,6 @@ race("A request that waits for SQL", async ({ app, sql, it }) => {
 
   const isWaiting = () => waitsFor(app, "Lock");
 
-  await it("holds its Idempotency-Key: others with the key are refused (409)", async () => {
-    const org = await app.organization();
-    const create = () =>
-      org.post("/api/products", { title: "Emma" }, {
-        "idempotency-key": "order-1",
-      });
-
-    const running = await sql.begin(async (sql) => {
-      await sql`select from organizations where id = ${org.id} for update`;
-      const first = create();
-      await eventually(true, isWaiting);
-      const { status, headers, body } = await create();
-      assertEquals(status, 409);
-      assertEquals(headers.get("retry-after"), "1");
-      assertEquals(body.error.code, "IDEMPOTENCY_IN_PROGRESS");
-      assertEquals(
-        body.error.message,
-        "A request with this Idempotency-Key is still running: retry to get its response",
-      );
-      return [first];
-    });
-
-    const first = await running[0]!;
-    const repeated = await create();
-    assertEquals([first.status, repeated.status], [201, 201]);
-    assertEquals(repeated.text, first.text);
-    assertEquals(repeated.headers.get("idempotent-replayed"), "true");
-  });
-
   for (const [what, replaced] of Object.entries(ON_REPLACED)) {
     for (const lock of [true, false]) {
       const how = lock ? "with a lock" : "without a lock";
@@ -213,7 +188,7 @@ race("A request that waits for SQL", async ({ app, sql, it }) => {
         const isWhole = status < 300 && !/"status":[45]/.test(text);
         assert(isWhole || !lock && isRefused(status, text, what), text);
         assertEquals(await replaced.isDone(context), isWhole);
-        assertEquals(await wrongCounts(app), []);
+        await assertCounted(app);
         await assertBuilt(app, org);
       });
     }
@@ -267,7 +242,7 @@ race("A request that waits for SQL", async ({ app, sql, it }) => {
 
     const { body } = await org.get(`/api/products/${id}`);
     assertEquals([refused, body.data.title], [[], "Emma"]);
-    assertEquals([...await operations.scan(miscounted)], []);
+    await assertCounted(app);
   });
 
   await it("creates an organization, and shows the new names", async () => {
@@ -447,7 +422,7 @@ race(
       }),
     ]);
 
-    assertEquals([...await operations.scan(miscounted)], []);
+    await assertCounted(app);
 
     function pathOf(n: number): string {
       return `/api/products/${ids[n % ids.length]}`;
@@ -614,10 +589,6 @@ function replacing(
 function isRefused(status: number, text: string, what: string): boolean {
   return [409, 503].includes(status) || /"status":(409|503)/.test(text) ||
     what === "updates a record" && status === 404;
-}
-
-async function wrongCounts(app: App): Promise<unknown[]> {
-  return [...await app.sql`${miscounted}`];
 }
 
 /** Whether a session of the database waits for the event, or for one of this type. */

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { miscounted } from "../../db/commands/recount.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { IS_WHOLE, sampleOf } from "../support/app/sample.ts";
 import { Copy } from "../support/client/copy.ts";
 import {
   assertBuilt,
+  assertCounted,
   assertShows,
   read,
   type Showing,
@@ -41,7 +41,7 @@ async function openScene() {
       what = change,
     ): Promise<void> {
       await assertShows(showing, () => sql.unsafe(change), what);
-      assertEquals([...await sql`${miscounted}`], [], what);
+      await assertCounted(app, what);
     },
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };

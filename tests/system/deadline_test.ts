@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { pause, withDeadline } from "../../db/connections/deadline.ts";
-import { inTime, TIMED } from "../support/app/deadline.ts";
-import { eventually } from "../support/app/eventually.ts";
+import { TIMED } from "../support/app/deadline.ts";
 
 const late = () => new Error("late");
 
@@ -41,16 +40,4 @@ Deno.test("A deadline", TIMED, async ({ step: it }) => {
     const ends = await Promise.allSettled(others);
     assertEquals(ends.map(({ status }) => status), Array(3).fill("rejected"));
   });
-});
-
-Deno.test("A wait of a test says what it waited for, and what was there instead", async () => {
-  const never = new Promise<never>(() => {});
-
-  const { message } = await assertRejects(
-    () => inTime("a message", never, () => "a letter", 10),
-    Error,
-  );
-
-  assertEquals(message, "Waited 0.01 s for a message. There was a letter");
-  await assertRejects(() => eventually(2, () => 1, 0), Error, "2");
 });

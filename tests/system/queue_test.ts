@@ -60,19 +60,6 @@ function busyQueue(count: number) {
   };
 }
 
-Deno.test("The queue gives each place once", async () => {
-  const queue = queueOf(2);
-
-  const one = await queue.enter(caller("a"), "short", soon());
-  await queue.enter(caller("b"), "short", soon());
-  const third = queue.enter(caller("a"), "short", soon());
-
-  assertEquals(queue.load, { used: 2, waiting: 1 });
-  one[Symbol.dispose]();
-  await third;
-  assertEquals(queue.load, { used: 2, waiting: 0 });
-});
-
 Deno.test("The queue serves the operations of a caller in order", async () => {
   const queue = queueOf(1);
   const entered: number[] = [];

@@ -113,7 +113,7 @@ function codes(name: string): Codec {
       const text = (now as string[] | undefined ?? []).join(" ");
       setChild(composite, name, text === "" ? undefined : text);
     },
-    project: (value) => (value as string[] | null)?.length ? value : undefined,
+    project: projectList,
   };
 }
 
@@ -149,8 +149,13 @@ function leaves(name: string): Codec {
       const known = [...spare.values()];
       replaceChildren(composite, known, wanted);
     },
-    project: (value) => (value as string[] | null)?.length ? value : undefined,
+    project: projectList,
   };
+}
+
+/** A list, or undefined if it is empty. */
+function projectList(value: unknown): unknown {
+  return (value as string[] | null)?.length ? value : undefined;
 }
 
 /** A composite whose fields are one object. */

@@ -466,6 +466,17 @@ export function containerOf(
     : child(record, block);
 }
 
+/** The element of a field of the product in a record, or of the entry with this index. */
+export function elementOfField(
+  record: Element,
+  name: string,
+  index?: number,
+): Element | undefined {
+  const { block, find } = MAPPING[name]!;
+  const container = containerOf(record, block);
+  return container && find?.(container, index);
+}
+
 /** What a product has once, with the fields in which a repetition is the same. */
 const ONCE: Readonly<Record<string, readonly string[]>> = {
   contributors: Object.keys(CONTRIBUTOR_FIELDS),

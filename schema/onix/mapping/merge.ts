@@ -13,6 +13,7 @@ import {
   COLLATERAL_TYPES,
   containerOf,
   type Differences,
+  elementOfField,
   MAPPED,
   type Mapped,
   MAPPING,
@@ -36,10 +37,10 @@ import {
 } from "./entries.ts";
 
 /*
- * What a record changes of a product that was edited here. In: the last record of its sender,
- * the new one, and the product. Out: the values that
- * are written, those that the sender has changed, and ids on the elements of the new record. Entries of the last record are told from each other by the ids of
- * the rows that their elements stand for.
+ * What a record changes of a product that was edited here. In: the last record of its
+ * sender, the new one, and the product. Out: the values to write, which are those that the
+ * sender has changed, and ids on the elements of the new record. Entries of the last record
+ * are told from each other by the ids of the rows that their elements stand for.
  */
 
 /** What is written of a product because of a record. */
@@ -292,13 +293,6 @@ function parentOf(record: Element, { block }: Mapped): Place {
   return container
     ? { element: container }
     : { element: record, missing: block! };
-}
-
-/** The element of a field that is one value. */
-function elementOfField(record: Element, name: string): Element | undefined {
-  const { block, find } = MAPPING[name]!;
-  const container = containerOf(record, block);
-  return container && find?.(container);
 }
 
 /** Gives elements of a field that stays as it is here the ids of what they stood for before. */

@@ -25,8 +25,8 @@ import { CONTRIBUTOR_FIELDS } from "./contributors.ts";
 import { codecOf } from "./fields.ts";
 import {
   COLLATERAL_TYPES,
-  containerOf,
   coverOf,
+  elementOfField,
   MAPPING,
   type RecordValues,
 } from "./mapping.ts";
@@ -409,9 +409,7 @@ function locate(
   index: number,
 ): Element | undefined {
   if (composite.name === "Product") {
-    const mapped = MAPPING[name];
-    const container = mapped && containerOf(composite, mapped.block);
-    return container && mapped.find?.(container, index);
+    return name in MAPPING ? elementOfField(composite, name, index) : undefined;
   }
   if (elementOf(name, field) === null) return;
   return codecOf(name, field, composite.name)?.find?.(composite, index);

@@ -66,6 +66,21 @@ export const KINDS: Readonly<Record<string, ValueKind>> = {
   flag: { form: /^$/, correct: () => "" },
 };
 
+/** The attributes by their letters in `data_elements.txt`, with the kinds of their values. */
+export const ATTRIBUTES: Readonly<
+  Record<string, [letter: string, kind: string]>
+> = {
+  collationkey: ["k", "text"],
+  dateformat: ["d", "55"],
+  datestamp: ["", "timestamp"],
+  language: ["l", "74"],
+  sourcename: ["", "text"],
+  sourcetype: ["", "3"],
+  textcase: ["c", "case"],
+  textformat: ["f", "format"],
+  textscript: ["s", "121"],
+};
+
 /** The longest code, number, date or URL. Nobody has one that is a tenth of it. */
 const MAX_LENGTH = 65_536;
 

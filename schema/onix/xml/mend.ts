@@ -18,7 +18,7 @@ import {
   isInRelease,
   type Unique,
 } from "../rules/facts.ts";
-import { validValue } from "../rules/kinds.ts";
+import { ATTRIBUTES, validValue } from "../rules/kinds.ts";
 import { limits, TOGETHER } from "../rules/limits.ts";
 import { dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
 import { fitAll, matches } from "./fit.ts";
@@ -85,14 +85,9 @@ function mendElement(
   if (isComposite(name)) {
     return mendComposite(given, parent, path, mender);
   }
-  return dataElement(name, mender.release)!.kind === "flow"
+  return given.markup && dataElement(name, mender.release)!.kind === "flow"
     ? mendMarkup(given, path, mender)
     : mendData(given, path, mender);
-}
-
-/** Whether it is a data element that takes little time. */
-function isPlain({ name, markup }: Element, release: Release): boolean {
-  return !markup && dataElement(name, release) !== undefined;
 }
 
 function mendData(
@@ -129,19 +124,6 @@ function mendMarkup(
     ? { ...given, text, attributes }
     : element(given.name, text, { ...attributes, textformat: "02" });
 }
-
-/** The attributes by their letters in `data_elements.txt`, with the kinds of their values. */
-const ATTRIBUTES: Readonly<Record<string, [letter: string, kind: string]>> = {
-  collationkey: ["k", "text"],
-  dateformat: ["d", "55"],
-  datestamp: ["", "timestamp"],
-  language: ["l", "74"],
-  sourcename: ["", "text"],
-  sourcetype: ["", "3"],
-  textcase: ["c", "case"],
-  textformat: ["f", "format"],
-  textscript: ["s", "121"],
-};
 
 function mendAttributes(
   { attributes }: Element,
@@ -180,9 +162,7 @@ function mendComposite(
       notSent.addLeaves([each], path);
       continue;
     }
-    const mended = isPlain(each, release)
-      ? mendData(each, `${path}/${each.name}`, mender)
-      : mendElement(each, given.name, path, mender);
+    const mended = mendElement(each, given.name, path, mender);
     if (mended) children.push(mended);
     else if (isMissed(each, given)) lost = each;
   }

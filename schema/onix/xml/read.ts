@@ -6,6 +6,7 @@ import {
   localName,
   nameInOnix21,
 } from "../rules/facts.ts";
+import { ATTRIBUTES } from "../rules/kinds.ts";
 import { type Release, RELEASES } from "../rules/releases.ts";
 import { Parser } from "./parser.ts";
 import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
@@ -382,19 +383,6 @@ function excerpt(value: string): string {
   return value.length > 40 ? `${value.slice(0, 40)}…` : value;
 }
 
-/** The attributes of elements in ONIX. Others say nothing. */
-const ATTRIBUTE_NAMES = [
-  "collationkey",
-  "dateformat",
-  "datestamp",
-  "language",
-  "sourcename",
-  "sourcetype",
-  "textcase",
-  "textformat",
-  "textscript",
-];
-
 const NO_ATTRIBUTES: Readonly<Record<string, string>> = {};
 
 function ownAttributes(
@@ -402,7 +390,8 @@ function ownAttributes(
 ): Readonly<Record<string, string>> {
   let own: Record<string, string> | undefined;
   for (const name in attributes) {
-    if (!ATTRIBUTE_NAMES.includes(name)) continue;
+    // Others say nothing.
+    if (!Object.hasOwn(ATTRIBUTES, name)) continue;
     own ??= {};
     own[name] = attributes[name]!;
   }

@@ -115,7 +115,10 @@ export async function openApp(
     variant,
     sender,
     logged,
-    sql: sessionOf({ script: (work) => operations().script(work) }),
+    sql: sessionOf({
+      transaction: (work, ...opening) =>
+        operations().transaction(work, ...opening),
+    }),
     send: (path, init) => send(handler, path, init),
     organization: () => createOrganization(app),
     async [Symbol.asyncDispose]() {

@@ -15,7 +15,6 @@ export function withOperations(
         transaction: (work, ...opening) =>
           queries.transaction(work, ...opening),
         write: (...statements) => queries.write(...statements),
-        script: (work) => queries.script(work),
         inBackground: (...statements) => queries.inBackground(...statements),
       });
     },

@@ -37,7 +37,6 @@ export function recorded(
       statements.forEach(note);
       return operations.write(...statements);
     },
-    script: (work) => operations.script((tx) => work(noting(tx))),
     inBackground: (...statements) =>
       operations.inBackground(...statements.map(noted)),
   }));

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { miscounted } from "../../../db/commands/recount.ts";
 import { selectBuilt, storeProducts } from "../../../db/products/documents.ts";
 import type { App, Organization } from "../app/harness.ts";
 import { operationsOf } from "../app/own_app.ts";
@@ -70,6 +71,17 @@ export async function assertBuilt(
   await app
     .sql`delete from product_documents where organization_id = ${org.id}`;
   assertEquals(stored, await lists(app, org), `LIST: ${message}`);
+}
+
+/** Expects the stored counts of products, of one organization or of all, to be those of the tables. */
+export async function assertCounted(
+  app: App,
+  message = "",
+  org?: Organization,
+): Promise<void> {
+  const wrong = await app.sql<{ organization_id: string }[]>`${miscounted}`;
+  const isOf = (row: typeof wrong[0]) => !org || row.organization_id === org.id;
+  assertEquals(wrong.filter(isOf), [], message);
 }
 
 /** A product, and the expected effects of a change. */

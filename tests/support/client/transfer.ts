@@ -1,3 +1,4 @@
+import { asScript } from "../../../db/connections/transaction.ts";
 import { raw } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { seed } from "../../../db/migrate.ts";
@@ -25,10 +26,11 @@ export async function execute(
   database: Queries,
   ...statements: string[]
 ): Promise<Record<string, unknown>[]> {
-  return await database.script(async (tx) => {
-    const results = await tx.commit(...statements.map(raw));
-    return results.at(-1) as Record<string, unknown>[];
-  });
+  const replies = await database.transaction(
+    (tx) => tx.commit(...statements.map(raw)),
+    asScript,
+  );
+  return replies.at(-1) as Record<string, unknown>[];
 }
 
 /** Installs the demo organization, with values that are hard to export. */

@@ -1,3 +1,4 @@
+import { asScript } from "../../../db/connections/transaction.ts";
 import {
   json,
   names,
@@ -35,18 +36,18 @@ export interface Session extends Sql {
 }
 
 /** What runs work in a transaction like an operator's, with triggers. */
-type Operator = Pick<Queries, "script">;
+type Operator = Pick<Queries, "transaction">;
 
 /** SQL of an operator. */
 export function sessionOf(operator: Operator): Session {
   const begin: Session["begin"] = (work) => script(operator, work);
   return Object.assign(
     tagOf((...statements) =>
-      operator.script(async (tx) => {
+      operator.transaction(async (tx) => {
         const results = await tx.send(...statements);
         await tx.commit();
         return results;
-      })
+      }, asScript)
     ),
     { begin },
   );
@@ -57,11 +58,11 @@ export async function script<T>(
   operator: Operator,
   work: (sql: Sql) => T | PromiseLike<T>,
 ): Promise<Awaited<T>> {
-  return await operator.script(async (tx) => {
+  return await operator.transaction(async (tx) => {
     const result = await work(tagOf(tx.send));
     await tx.commit();
     return result;
-  });
+  }, asScript);
 }
 
 type Send = Transaction["send"];
