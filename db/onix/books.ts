@@ -49,22 +49,6 @@ export interface ReceivedRow {
   identities: Ids | null;
 }
 
-/** The contributors of these products as a JSON array. */
-export function contributorsOf(isOfThem: Statement): Statement {
-  return sql`${
-    jsonArray(sql`
-      select ${selectRecord("contributors")}
-      from contributors r
-      where r.organization_id = ${organization} and r.id in (
-        select x.contributor_id
-        from product_contributors x
-        where x.organization_id = ${organization} and x.product_id ${isOfThem}
-      )
-      order by r.id
-    `)
-  }::text`;
-}
-
 /** The identifiers of the party that a reference of product `p` names. */
 function identifiersOf(table: OwnTable, reference: string): Statement {
   const party = recordWithId(table, raw(`p.${reference}`));
@@ -78,7 +62,19 @@ export const besideProduct = sql`
     'publisher', ${identifiersOf("publishers", "publisher_id")},
     'imprint', ${identifiersOf("imprints", "imprint_id")}
   )::text as identifiers,
-  ${contributorsOf(sql`= p.id`)} as contributors,
+  ${
+  jsonArray(sql`
+    select ${selectRecord("contributors")}
+    from contributors r
+    -- The array forces look-ups by primary key.
+    where r.organization_id = ${organization} and r.id = any(array(
+      select x.contributor_id
+      from product_contributors x
+      where x.organization_id = ${organization} and x.product_id = p.id
+    ))
+    order by r.id
+  `)
+}::text as contributors,
   n.digest,
   n.differences,
   n.identities
