@@ -38,7 +38,7 @@ export async function get(
   const etag = etagOf([tag, query.release, query.tags].join("\n"));
   if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
   const pace = shares.parsing.pacer(caller);
-  const form = { ...query, sender: source.organization };
+  const form = { ...query, sender: source };
   const { record } = recordOf(source, query.release);
   return xml(await messageText(form, [record], pace), { etag });
 }
@@ -93,7 +93,9 @@ export async function write(
     await letOthersRun();
   }
   const { chunks, charset } = openXml(context);
-  const sender = prefersXml(request) ? await readSender(queries()) : undefined;
+  const sender = prefersXml(request)
+    ? (await readSender(queries())).organization
+    : undefined;
   try {
     const message = readMessage(chunks, { charset, pace });
     const report = await importMessage(queries, message, {

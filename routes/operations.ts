@@ -105,6 +105,13 @@ export const OPERATIONS: readonly GuardedOperation[] = [
   operation("DELETE /{records}/{id}", "delete{Record}", { permission: "write", handler: records.remove,
     response: "DeletedResponse", headers: ["If-Match"], errors: ["CONFLICT"] }),
 
+  // The organization itself
+  operation("GET /organization", "getOrganization", { permission: "read", handler: records.getOwner,
+    response: "OrganizationResponse", headers: ["If-None-Match", "ETag"] }),
+  operation("PUT /organization", "updateOrganization", { permission: "write", handler: records.updateOwner,
+    body: "UpdateOrganization", response: "OrganizationResponse",
+    headers: ["If-Match", "ETag", "Ignored-Fields"] }),
+
   // Publishing programs
   operation("GET /publishing-programs/{id}/products", "listProgramProducts", { permission: "read",
     handler: records.listProducts, query: PageParameters,

@@ -5,6 +5,10 @@ import {
 } from "../db/records/code_lists.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import {
+  getOrganization,
+  updateOrganization,
+} from "../db/records/organization.ts";
+import {
   addToProgram,
   listProgramProducts,
   removeFromProgram,
@@ -79,6 +83,20 @@ export async function remove(
   { database, params: { records, id }, precondition }: Admitted,
 ): Promise<HandlerResponse> {
   return deletion(id, await deleteRecord(database, records, id, precondition));
+}
+
+/** `GET /organization`. */
+export async function getOwner(
+  { database }: Admitted,
+): Promise<HandlerResponse> {
+  return current(await getOrganization(database));
+}
+
+/** `PUT /organization`. */
+export async function updateOwner(
+  { database, body, precondition }: Admitted<unknown, Entry>,
+): Promise<HandlerResponse> {
+  return current(await updateOrganization(database, body, precondition));
 }
 
 /** `GET /publishing-programs/{id}/products`. */

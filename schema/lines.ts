@@ -1,11 +1,12 @@
 import * as v from "valibot";
-import { lineBody, type RestoredLine } from "./bodies.ts";
+import { lineBody, objectOf, type RestoredLine } from "./bodies.ts";
 import { type ApiError, invalidBody } from "./errors.ts";
 import { tablesOf } from "./fields.ts";
 import { isObject, list, object } from "./objects.ts";
+import { ORGANIZATION } from "./organization.ts";
 import { ROWS } from "./product.ts";
 import { nounOf, OWN_TABLES, type OwnTable } from "./records.ts";
-import { heading, Uuid } from "./values.ts";
+import { Uuid } from "./values.ts";
 
 /*
  * The file format: one JSON object per line. The first line is the header, of kind
@@ -72,7 +73,7 @@ export const KINDS: ReadonlyMap<string, LineKind> = new Map(
 );
 
 export const Header = object({
-  organization: object({ name: heading() }),
+  organization: objectOf(ORGANIZATION, "new"),
   records: v.optional(
     v.pipe(
       v.number("invalid_type: Expected a whole number"),

@@ -4,6 +4,7 @@ import {
 } from "../../schema/onix/mapping/outgoing.ts";
 import { giveIds, type Ids } from "../../schema/onix/mapping/ids.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
+import type { Sender } from "../../schema/onix/xml/write.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
 import { parseExact } from "../../schema/numbers.ts";
@@ -30,8 +31,7 @@ import type { Book, Differences } from "../../schema/onix/mapping/mapping.ts";
  */
 
 /** What is stored beside the JSON of a product. */
-export interface BesideProduct extends ReceivedRow {
-  organization: string;
+export interface BesideProduct extends ReceivedRow, Sender {
   /** The identifiers of its publisher and its imprint, as a JSON object. */
   identifiers: string;
   /** The product's contributors as a JSON array, as `GET /contributors/{id}` shows them. */
@@ -55,9 +55,14 @@ function identifiersOf(table: OwnTable, reference: string): Statement {
   return sql`(select r.identifiers ${party})`;
 }
 
+/** What the header of messages says of organization `o` beside its name. */
+export const senderFields =
+  sql`o.sender_identifiers, o.contact_name, o.email_address`;
+
 /** The columns of `BesideProduct` without the record and its reference: product `p`, organization `o`, record `n`. */
 export const besideProduct = sql`
   o.name as organization,
+  ${senderFields},
   json_build_object(
     'publisher', ${identifiersOf("publishers", "publisher_id")},
     'imprint', ${identifiersOf("imprints", "imprint_id")}
@@ -114,7 +119,14 @@ export async function getSource(
   const { organization: name, contributors, identifiers, reference, digest } =
     stored;
   const tag = stored.etag ?? etagOf(product);
-  const parts = [tag, contributors, identifiers, name, reference, digest];
+  const { sender_identifiers, contact_name, email_address } = stored;
+  const sender = JSON.stringify([
+    name,
+    sender_identifiers,
+    contact_name,
+    email_address,
+  ]);
+  const parts = [tag, contributors, identifiers, sender, reference, digest];
   return {
     source: { ...stored, product },
     etag: etagOf(parts.join("\n")),

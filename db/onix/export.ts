@@ -1,6 +1,6 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
-import { writeMessage } from "../../schema/onix/xml/write.ts";
+import { type Sender, writeMessage } from "../../schema/onix/xml/write.ts";
 import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import type { Reads } from "../products/changes.ts";
@@ -54,7 +54,7 @@ export async function exportMessage(
 
 async function writeFeed(
   snapshot: Reads,
-  sender: string,
+  sender: Sender,
   after: Cursor | undefined,
   { release, tags, write, progress }: Omit<ExportOptions, "after">,
 ): Promise<Exported> {

@@ -1,8 +1,9 @@
 import type { Element } from "../../schema/onix/xml/element.ts";
 import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
-import { writeMessage } from "../../schema/onix/xml/write.ts";
+import { type Sender, writeMessage } from "../../schema/onix/xml/write.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import { senderFields } from "./books.ts";
 
 /** The form of a message. */
 export interface Form {
@@ -10,18 +11,20 @@ export interface Form {
   tags: Tags;
 }
 
-/** The name of the organization, which sends the messages. */
-export async function readSender(database: Queries): Promise<string> {
-  const [found] = await database.lookUp(sql<{ name: string }>`
-    select name from organizations where id = ${organization}
+/** The organization, which sends the messages. */
+export async function readSender(database: Queries): Promise<Sender> {
+  const [found] = await database.lookUp(sql<Sender>`
+    select o.name as organization, ${senderFields}
+    from organizations o
+    where o.id = ${organization}
   `);
   if (!found) throw new Error("There is no organization with this id");
-  return found.name;
+  return found;
 }
 
 /** A whole message as text. Awaits `pace` between its parts. */
 export async function messageText(
-  form: Form & { sender: string },
+  form: Form & { sender: Sender },
   records: Iterable<Element> | AsyncIterable<Element>,
   pace: () => Promise<void>,
 ): Promise<string> {

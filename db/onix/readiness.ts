@@ -70,7 +70,7 @@ function judgeSource(source: Source, profile: Profile): JudgedProduct {
   const mended = writeRecord(book, receivedIn(source), profile.release);
   const { id, title, isbn13, product_code } = book.product;
   const readiness = judge(profile, {
-    header: headerOf(source.organization, new Date()),
+    header: headerOf(source, new Date()),
     record: withoutDemanded(mended),
     product: book.product,
   });

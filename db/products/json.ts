@@ -71,7 +71,8 @@ export function selectRecord(table: RecordTable): Statement {
   return selectFields(RECORDS[table].fields, { alias: "r" });
 }
 
-function selectFields(fields: Fields, row: RowAlias): Statement {
+/** The select list of a row with these fields. */
+export function selectFields(fields: Fields, row: RowAlias): Statement {
   return joined(
     Object.entries(fields).flatMap(([name, field]) => {
       const value = valueJson(name, field, fields, row);

@@ -11,6 +11,7 @@ import {
 } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { currentProduct, validDocument } from "../products/documents.ts";
+import { selectOrganization } from "../records/organization.ts";
 import { recordJson } from "../records/records.ts";
 import { inSnapshot } from "../snapshot.ts";
 import {
@@ -50,24 +51,21 @@ export async function exportCatalogue(
   output: ExportOutput,
 ): Promise<void> {
   await inSnapshot(database, transferSettings, async (tx) => {
-    const [[found]] = await tx.send(
-      sql<{ name: string }>`
-        select name from organizations where id = ${organization}
-      `,
-    );
+    const [[found]] = await tx.send(selectOrganization);
     if (!found) throw new Error("There is no organization with this id");
-    await writeLines(tx, found.name, output);
+    const { id: _, ...own } = JSON.parse(found.record);
+    await writeLines(tx, own, output);
   });
 }
 
 async function writeLines(
   tx: Transaction,
-  name: string,
+  own: object,
   { write, progress }: ExportOutput,
 ): Promise<void> {
   let written = 0;
   const total = await countRecords(tx);
-  const header = { ...CATALOGUE, organization: { name }, records: total };
+  const header = { ...CATALOGUE, organization: own, records: total };
   await write(`${JSON.stringify(header)}\n`);
   for (const kind of KINDS.keys()) {
     let limit = MAX_LINES / 5;

@@ -25,6 +25,7 @@ import { lockKeys } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/write_together.ts";
+import { ORGANIZATION_COLUMNS } from "../records/organization.ts";
 import { recordColumns } from "../records/records.ts";
 import { selectLines, transferSettings } from "./export.ts";
 import {
@@ -83,13 +84,13 @@ export async function importCatalogue(
 
   async function add(bytes: Uint8Array): Promise<void> {
     const line = parseLine(bytes);
-    if (!line || "name" in line) others++;
+    if (!line || "organization" in line) others++;
     if (!line) return;
-    if ("name" in line) {
+    if ("organization" in line) {
       hasHeader = true;
       expected += line.records;
       await batches.flush();
-      return await nameOrganization(database, line.name, rename);
+      return await writeOrganization(database, line.organization, rename);
     }
     if (!hasHeader) throw new LineError("A record precedes the header");
     await batches.add({ number: number + 1, ...line });
@@ -216,17 +217,23 @@ function checkUndistributed({ isDistributed }: Transaction): void {
   );
 }
 
-/** Creates the organization. One that exists keeps its name, unless it is renamed. */
-async function nameOrganization(
+/** Creates the organization. One that exists stays as it is, unless it is renamed. */
+async function writeOrganization(
   database: Queries,
-  name: string,
+  header: Entry,
   rename: boolean,
 ): Promise<void> {
+  const columns = names(...ORGANIZATION_COLUMNS);
+  const stored = names(...ORGANIZATION_COLUMNS.map((name) => `o.${name}`));
+  const written = names(
+    ...ORGANIZATION_COLUMNS.map((name) => `excluded.${name}`),
+  );
   await database.write(sql`
-    insert into organizations as o (id, name)
-    values (${organization}, ${name})
-    on conflict (id) do update set name = excluded.name
-    where ${rename} and o.name <> excluded.name
+    insert into organizations as o (id, ${columns})
+    select ${organization}::uuid, ${columns}
+    from jsonb_populate_record(null::organizations, ${json(header)})
+    on conflict (id) do update set (${columns}) = row(${written})
+    where ${rename} and (${stored}) is distinct from (${written})
   `);
 }
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { RestoredLine } from "../../schema/bodies.ts";
+import type { Entry, RestoredLine } from "../../schema/bodies.ts";
 import { ApiError, type ErrorDetail } from "../../schema/errors.ts";
 import {
   CATALOGUE,
@@ -70,7 +70,7 @@ export function parseLine(
   bytes: Uint8Array,
 ):
   | Omit<RecordLine, "number">
-  | { name: string; records: number }
+  | { organization: Entry; records: number }
   | undefined {
   const text = decodeLine(bytes);
   if (text === "") return;
@@ -82,8 +82,7 @@ export function parseLine(
       );
     }
     try {
-      const { organization: { name }, records } = valid(Header, given);
-      return { name, records };
+      return valid(Header, given);
     } catch (error) {
       throw new Error(`The header is invalid: ${(error as Error).message}`);
     }

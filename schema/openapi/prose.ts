@@ -17,6 +17,8 @@ export const OPENAPI_TAGS = {
   "Code lists": "The ids and codes shared by all organizations.",
   "Webhooks":
     "Messages about changes of products to a URL of yours, signed as Standard Webhooks 1.0.0 says. A webhook follows `/products/changes`: it misses no change, however it was made.",
+  "Organization":
+    "The organization itself: its name, and what ONIX messages say of their sender.",
   "API keys":
     "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
   "Service": "The service itself.",
@@ -298,6 +300,19 @@ export const PROSE = {
     description:
       "Makes one attempt now. Fails with 409 while the message is being sent (`being_sent`), or if its product has changed since (`superseded`): the webhook gets a newer message then. Fails with 503 while too many messages are being sent.",
     returns: "The delivery after the attempt.",
+  },
+  getOrganization: {
+    tag: "Organization",
+    summary: "Get the organization",
+    description: "The organization of the caller.",
+    returns: "The organization.",
+  },
+  updateOrganization: {
+    tag: "Organization",
+    summary: "Update the organization",
+    description:
+      "Changes only the fields in the body. Null clears a field, `[]` the identifiers. The next ONIX message says it.",
+    returns: "The stored organization.",
   },
   listApiKeys: {
     tag: "API keys",

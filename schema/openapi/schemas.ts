@@ -3,6 +3,7 @@ import { ApiKey, IssuedApiKey, NewApiKey } from "../api_key.ts";
 import { DescribedBatch } from "../batch.ts";
 import * as bodies from "../bodies.ts";
 import { code } from "../onix_codes.ts";
+import { Organization, UpdateOrganization } from "../organization.ts";
 import { ARRAYS } from "../product.ts";
 import {
   isShared,
@@ -210,6 +211,9 @@ export const SCHEMAS = {
     "The sales rights of the product.",
     v.array(bodies.entryOf(product_sales_rights, "shown")),
   ),
+  UpdateOrganization,
+  Organization,
+  OrganizationResponse: success("The organization.", Organization),
   ApiKey,
   ApiKeyResponse: success("The key without its secret.", ApiKey),
   ApiKeysResponse: success("The keys, newest first.", v.array(ApiKey)),

@@ -134,6 +134,10 @@ create domain entries as jsonb
 create table organizations (
   id uuid not null default gen_random_uuid(),
   name text not null,
+  -- What the header of ONIX messages says of the sender. Identifiers: ONIX List 44
+  sender_identifiers entries,
+  contact_name text,
+  email_address text,
   -- Increases when a displayed name changes. Null disables stored JSON in a distributed database, which has no triggers.
   -- An organization that is deleted and inserted again must not repeat a version: JSON of that version would be valid.
   names_version bigint default (random() * 9007199254740992)::bigint,

@@ -224,7 +224,12 @@ export async function written(
   const options = {
     release,
     tags,
-    sender: "Harbour Press",
+    sender: {
+      organization: "Harbour Press",
+      sender_identifiers: null,
+      contact_name: null,
+      email_address: null,
+    },
     sentAt: new Date(0),
   };
   let text = "";

@@ -7,9 +7,23 @@ import { escapeText, startTag, xmlCharacters } from "./xml.ts";
 export interface MessageOptions {
   release: Release;
   tags: Tags;
-  /** The name of the organization. */
-  sender: string;
+  sender: Sender;
   sentAt: Date;
+}
+
+/** The organization that sends messages. */
+export interface Sender {
+  /** Its name. */
+  organization: string;
+  sender_identifiers:
+    | readonly {
+      sender_id_type: string;
+      id_type_name?: string | null;
+      id_value: string;
+    }[]
+    | null;
+  contact_name: string | null;
+  email_address: string | null;
 }
 
 /** Writes a message, record by record. Without records it has `NoProduct`. */
@@ -34,9 +48,23 @@ export async function* writeMessage(
 }
 
 /** The header of a message that the organization sends. */
-export function headerOf(sender: string, sentAt: Date): Element {
+export function headerOf(sender: Sender, sentAt: Date): Element {
+  const said = (name: string, value: string | null | undefined) =>
+    value ? [element(name, value)] : [];
+  const identifiers = (sender.sender_identifiers ?? []).map((one) =>
+    element("SenderIdentifier", [
+      element("SenderIDType", one.sender_id_type),
+      ...said("IDTypeName", one.id_type_name),
+      element("IDValue", one.id_value),
+    ])
+  );
   return element("Header", [
-    element("Sender", [element("SenderName", sender)]),
+    element("Sender", [
+      ...identifiers,
+      element("SenderName", sender.organization),
+      ...said("ContactName", sender.contact_name),
+      ...said("EmailAddress", sender.email_address),
+    ]),
     element("SentDateTime", timeOf(sentAt)),
   ]);
 }

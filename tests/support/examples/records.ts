@@ -119,6 +119,23 @@ export const KEYS: Requests = {
     path: "/api-keys",
     caller: "owner",
   },
+  getOrganization: {
+    summary: "The organization of the key",
+    operation: "GET /organization",
+    path: "/organization",
+  },
+  updateOrganization: {
+    summary: "Who sends messages",
+    operation: "PUT /organization",
+    path: "/organization",
+    body: {
+      sender_identifiers: [
+        { sender_id_type: "06", id_value: "5012345000015" },
+      ],
+      contact_name: "Metadata desk",
+      email_address: "metadata@lighthouse.example",
+    },
+  },
   getApiKey: {
     summary: "A key without its secret",
     operation: "GET /api-keys/{key_id}",
