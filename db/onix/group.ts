@@ -21,7 +21,7 @@ import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
-import { bodyOf } from "./body.ts";
+import { bodyOf, identifiersIn } from "./body.ts";
 import { bookOf, receivedIn } from "./books.ts";
 import {
   findProducts,
@@ -33,7 +33,11 @@ import {
   referencesOf,
 } from "./find.ts";
 import { type Item, outcomeOf, type StoredForm, storedForm } from "./items.ts";
-import { linkRecords } from "./links.ts";
+import {
+  fillIdentifiers,
+  linkRecords,
+  type PartyIdentifiers,
+} from "./links.ts";
 import {
   createdAgain,
   fault,
@@ -94,61 +98,51 @@ export async function importGroup(
   const unchanged = await findUnchanged(queries(), decided, matches, options);
   const changing = decided.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
-  try {
-    const written = await queries().transaction(async (tx) => {
-      const outcomes: Outcomes = new Map();
-      for (let rest: readonly Item[] = changing; rest.length > 0;) {
-        const matches = new Matches(await lockFound(tx, rest), numbers);
-        const plan = planOf(rest, matches, outcomes, options);
-        const all = await writesOf(tx, plan, options);
-        // These records are stored without a write of their products.
-        const quiet = all.filter(({ outcome }) => outcome === "unchanged");
-        const { done, faults } = await writeTogether(
-          tx,
-          all.filter(({ outcome }) => outcome !== "unchanged"),
-          async (done) => void await tx.send(...storeRecords(done)),
-        );
-        for (const { item, id, outcome, messages } of [...done, ...quiet]) {
-          outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
-        }
-        for (const [{ item, found }, error] of faults) {
-          const id = found?.id ?? null;
-          outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
-        }
-        await tx.send(
-          ...storeRecords(quiet),
-          ...noteReferences([...done, ...quiet]),
-          ...noteSenders([...done, ...quiet, ...plan.unchanged], options),
-        );
-        rest = plan.later;
+  let outcomes: Outcomes = new Map();
+  await queries().transaction(async (tx) => {
+    outcomes = new Map();
+    for (let rest: readonly Item[] = changing; rest.length > 0;) {
+      const matches = new Matches(await lockFound(tx, rest), numbers);
+      const plan = planOf(rest, matches, outcomes, options);
+      const all = await writesOf(tx, plan, options);
+      // These records are stored without a write of their products.
+      const quiet = all.filter(({ outcome }) => outcome === "unchanged");
+      const { done, faults } = await writeTogether(
+        tx,
+        all.filter(({ outcome }) => outcome !== "unchanged"),
+        async (done) => void await tx.send(...storeRecords(done)),
+      );
+      for (const { item, id, outcome, messages } of [...done, ...quiet]) {
+        outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
       }
-      if (dryRun) throw new DryRun(outcomes);
-      await tx.commit();
-      return outcomes;
-    }, WAITS);
-    return new Map([...unchanged, ...written]);
-  } catch (error) {
-    if (!(error instanceof DryRun)) throw error;
-    return new Map([...unchanged, ...error.outcomes]);
-  }
+      for (const [{ item, found }, error] of faults) {
+        const id = found?.id ?? null;
+        outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
+      }
+      await tx.send(
+        ...storeRecords(quiet),
+        ...noteReferences([...done, ...quiet]),
+        ...noteSenders([...done, ...quiet, ...plan.unchanged], options),
+      );
+      rest = plan.later;
+    }
+    if (dryRun) throw DRY_RUN;
+    await tx.commit();
+  }, WAITS).catch((error) => {
+    if (error !== DRY_RUN) throw error;
+    for (const outcome of outcomes.values()) {
+      // The product that it creates is rolled back.
+      if (outcome.outcome === "created") outcome.id = null;
+    }
+  });
+  return new Map([...unchanged, ...outcomes]);
 }
 
 /** Another import of the same records may take longer than the time for other locks. */
 const WAITS = sql`set local lock_timeout = '8s'`;
 
 /** Ends the transaction of a dry run. */
-class DryRun extends Error {
-  readonly outcomes: Outcomes;
-
-  constructor(outcomes: Outcomes) {
-    super("A dry run is rolled back");
-    this.outcomes = outcomes;
-    for (const outcome of outcomes.values()) {
-      // The product that it creates is rolled back.
-      if (outcome.outcome === "created") outcome.id = null;
-    }
-  }
-}
+const DRY_RUN = new Error("A dry run is rolled back");
 
 /**
  * The outcomes of the records that change nothing, without a transaction: the product has
@@ -238,7 +232,14 @@ async function writesOf(
 
 /** The book of a product that does not exist yet. */
 function newBook({ item: { incoming: { reference } } }: Planned): Book {
-  return { product: {}, contributors: {}, organization: "", reference };
+  const identifiers = { publisher: [], imprint: [] };
+  return {
+    product: {},
+    contributors: {},
+    identifiers,
+    organization: "",
+    reference,
+  };
 }
 
 /** What these records write, after what they name has been found or created. */
@@ -255,6 +256,7 @@ async function writesTo(
   const news = compared.filter(({ one }) => !one.found);
   const deleted = await findDeleted(tx, news.map(({ one }) => one));
   const writes: RecordWrite[] = [];
+  const parties: PartyIdentifiers[] = [];
   for (const { one, book, form, now, last, received, merged } of compared) {
     await pace();
     const { item, found } = one;
@@ -265,6 +267,7 @@ async function writesTo(
       links,
       book,
     );
+    parties.push(...identifiersIn(now, book));
     const { differences, isEdited } = differencesOf(
       after,
       now.values,
@@ -301,6 +304,7 @@ async function writesTo(
       outcome: isMoved ? "updated" : "unchanged",
     });
   }
+  await tx.send(...fillIdentifiers(parties));
   return writes;
 }
 
