@@ -30,7 +30,7 @@ function listen(service: Service, config: Config, log: Log): void {
       (docs ? `Its reference page is ${origin}/docs\n` : "");
     const isTerminal = Deno.stderr.isTerminal();
     if (isTerminal) stderr.write(places);
-    issueDemoKey(service, log, (key) =>
+    printDemoKey(service, log, (key) =>
       [
         isTerminal ? "" : places,
         keyLine(key),
@@ -50,7 +50,7 @@ function listen(service: Service, config: Config, log: Log): void {
 }
 
 /** Prints the text about the key of the demo organization, if that needs one. */
-async function issueDemoKey(
+async function printDemoKey(
   service: Service,
   log: Log,
   text: (key: string) => string,
@@ -132,7 +132,7 @@ async function main() {
     listen(service, config, log);
     return {};
   }
-  await issueDemoKey(service, log, keyLine);
+  await printDemoKey(service, log, keyLine);
   stopOnSignals(() => service.stop());
   return { fetch: service.fetch };
 }

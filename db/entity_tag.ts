@@ -17,7 +17,10 @@ export function etagOf(representation: string): string {
 export type Precondition = (etag?: string) => ApiError | undefined;
 
 /** Throws the error of a precondition. */
-export function check(precondition: Precondition, etag?: string): void {
+export function assertPrecondition(
+  precondition: Precondition,
+  etag?: string,
+): void {
   const failed = precondition(etag);
   if (failed) throw failed;
 }

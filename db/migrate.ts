@@ -140,7 +140,7 @@ export async function seed(
     await runAndRecord(tx, codeLists);
     for (const { path, text } of files) {
       await runScript(tx, text).catch((error) => {
-        throw Object.assign(error, { message: problemOf(path, error) });
+        throw Object.assign(error, { message: scriptProblem(path, error) });
       });
     }
     await tx.commit();
@@ -267,7 +267,7 @@ async function runScript(tx: Transaction, script: string): Promise<void> {
 const NOT_SUPPORTED = ["0A000", "42601"];
 
 /** What is wrong with an operator's file, and in which line if PostgreSQL says that. */
-function problemOf(
+function scriptProblem(
   path: string,
   { code = "", message, detail, internal_position, internal_query }: Error & {
     code?: string;

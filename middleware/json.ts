@@ -4,7 +4,7 @@ import { parseExact } from "../schema/numbers.ts";
 const MAX_DEPTH = 32;
 
 /** The limit for array entries, names and values. More could stall the process. */
-const MAX_VALUES = 100_000;
+const MAX_JSON_VALUES = 100_000;
 
 /** The limit for numbers of more than 15 digits, which take longer to parse. */
 const MAX_LONG_NUMBERS = 10_000;
@@ -66,7 +66,9 @@ function checkShape(text: string): void {
       depth--;
     }
   }
-  if (values > MAX_VALUES) {
-    throw invalidJson(`The body has more than ${MAX_VALUES} names and values`);
+  if (values > MAX_JSON_VALUES) {
+    throw invalidJson(
+      `The body has more than ${MAX_JSON_VALUES} names and values`,
+    );
   }
 }

@@ -3,7 +3,7 @@ import type { Memory } from "../db/database.ts";
 import { SHORT_BYTES } from "../db/long_text.ts";
 
 /** The part of the memory that one organization may have. */
-const PART = 3 / 4;
+const MEMORY_PART = 3 / 4;
 
 /** What a byte takes that is passed on as it is: the driver, the text and the response have copies. */
 export const PASSED_ON = 3;
@@ -13,7 +13,7 @@ export const PARSED = 8;
 
 /** The memory of a process for this purpose. Organizations share it fairly. */
 export function memoryFor(purpose: string, mebibytes: number): Queue {
-  return new Queue(mebibytes * 2 ** 20, `memory for ${purpose}`, PART);
+  return new Queue(mebibytes * 2 ** 20, `memory for ${purpose}`, MEMORY_PART);
 }
 
 /** Who reads without credentials. */

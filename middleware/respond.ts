@@ -62,7 +62,7 @@ export async function respond(
     services.telemetry.failed(error.code);
     response = {
       status: error.status,
-      body: failure(error, requestId),
+      body: failureText(error, requestId),
       headers: error.headers,
     };
   }
@@ -197,7 +197,7 @@ export function success(data: string, meta?: object): string {
   return `{"success":true,"data":${data},"error":null${tail}}`;
 }
 
-function failure(
+function failureText(
   { code, message, details, report }: ApiError,
   requestId: string,
 ): string {

@@ -1,10 +1,9 @@
-import { type Operation, writeBatch } from "../db/products/batch.ts";
+import { type BatchOperation, writeBatch } from "../db/products/batch.ts";
 import { preconditionOf } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import {
   type Batch,
-  failedAt,
   matchedValue,
   type SentOperation,
   validBody,
@@ -20,7 +19,7 @@ export async function write(
 ): Promise<HandlerResponse> {
   const { database, body, keyed, log, shares } = context;
   const ignored = new Set<string>();
-  const operations: (Operation | ApiError)[] = [];
+  const operations: (BatchOperation | ApiError)[] = [];
   for (const sent of body.operations) {
     const operation = shares.parsing.run(context, () => read(sent, ignored));
     operations.push(await operation);
@@ -28,7 +27,7 @@ export async function write(
 
   const { response, isReplayed } = await writeBatch(database, operations, {
     isMinimal: body.return === "minimal",
-    failWith: body.atomic ? failedAt : undefined,
+    isAtomic: body.atomic === true,
     ignore: (field) => ignored.add(field),
     request: keyed,
   });
@@ -38,7 +37,10 @@ export async function write(
 }
 
 /** Validates an operation, or returns its error. Adds ignored fields to `ignored`. */
-function read(sent: SentOperation, ignored: Set<string>): Operation | ApiError {
+function read(
+  sent: SentOperation,
+  ignored: Set<string>,
+): BatchOperation | ApiError {
   switch (sent.method) {
     case "create": {
       const created = readSent(sent, "create", ignored);

@@ -67,7 +67,7 @@ const OWN_FILES = [
 ];
 
 /** The media types of assets by the ends of their names. */
-const TYPES: Record<string, string> = {
+const MEDIA_TYPES: Record<string, string> = {
   css: "text/css",
   js: "text/javascript",
   json: "application/json",
@@ -145,7 +145,7 @@ function asset(
   load: () => Promise<string>,
 ): Handler {
   return constant(load, {
-    "content-type": `${TYPES[name.split(".").at(-1)!]}; charset=utf-8`,
+    "content-type": `${MEDIA_TYPES[name.split(".").at(-1)!]}; charset=utf-8`,
     "cache-control": caching,
   });
 }

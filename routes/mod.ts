@@ -97,7 +97,7 @@ interface Route {
 /** The routes by the beginnings of their paths, so that a request is compared with few patterns. */
 type Routes = Map<string, Route[]>;
 
-const TABLES = new Map(
+const TABLES_BY_PATH = new Map(
   [...OWN_TABLES, ...SHARED_TABLES].map((table) => [pathOfTable(table), table]),
 );
 
@@ -123,11 +123,11 @@ function routesOf({ apiPrefix, docs }: Services): Routes {
   );
   const all = [...routes, ...docs ? pages : []]
     // Most requests are for a record.
-    .sort((one, other) => idsIn(other) - idsIn(one));
+    .sort((one, other) => idsOfPath(other) - idsOfPath(one));
   return Map.groupBy(all, ({ path }) => beginningOf(path, apiPrefix));
 }
 
-function idsIn({ path }: Route): number {
+function idsOfPath({ path }: Route): number {
   return path.split("{").length;
 }
 
@@ -149,7 +149,7 @@ function routeOf(
     parameters: segments.flatMap((segment, at) =>
       segment.startsWith("{") ? [{ name: segment.slice(1, -1), at }] : []
     ),
-    table: TABLES.get(path.replace(/(?<!^)\/.*/, "")),
+    table: TABLES_BY_PATH.get(path.replace(/(?<!^)\/.*/, "")),
     operations,
   };
 }
@@ -162,15 +162,15 @@ function beginningOf(path: string, prefix: string): string {
 }
 
 /** The handler of a request and what its path says, or the response to `OPTIONS`. */
-type Match =
+type Matched =
   | Pick<Routed, "operation" | "params"> & { handle: Handler; path: string }
   | { allow: string };
 
 /** The nil UUID (RFC 9562, 5.9). */
-const NIL = "00000000-0000-0000-0000-000000000000";
+const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 /** The ids of a path. */
-const IDS = new RegExp(`/${UUID_PATTERN}(?=/|$)`, "g");
+const PATH_IDS = new RegExp(`/${UUID_PATTERN}(?=/|$)`, "g");
 
 /** The longest path after the prefix that is looked up. All known paths are shorter. */
 const MAX_PATH = 200;
@@ -189,12 +189,12 @@ function match(
   request: Request,
   { pathname }: URL,
   prefix: string,
-): Match | undefined {
+): Matched | undefined {
   if (pathOf(request) !== pathname) return undefined;
   if (pathname.length > prefix.length + MAX_PATH) return undefined;
   const candidates = routes.get(beginningOf(pathname, prefix)) ?? [];
   const given = pathname.split("/");
-  const url = `http://host${pathname.replace(IDS, `/${NIL}`)}`;
+  const url = `http://host${pathname.replace(PATH_IDS, `/${NIL_ID}`)}`;
   for (const route of candidates) {
     if (route.depth !== given.length) continue;
     if (route.pattern.test(url)) return choose(route, request, given);
@@ -206,7 +206,7 @@ function choose(
   { path, parameters, table, operations }: Route,
   { method }: Request,
   given: string[],
-): Match {
+): Matched {
   const known = method === "HEAD" ? "GET" : method;
   if (Object.hasOwn(operations, known)) {
     const params: Record<string, unknown> = { records: table, codes: table };

@@ -74,7 +74,7 @@ async function* recordsOf(
 const GROUP_BYTES = 16 * 2 ** 20;
 
 /** The time that a group waits for its memory. */
-const MAX_WAIT_MS = 60_000;
+const GROUP_WAIT_MS = 60_000;
 
 /**
  * `POST /onix/products`: imports a message as it arrives, as long as the credentials are
@@ -104,7 +104,7 @@ export async function write(
       async admit() {
         context.deadline = deadline();
         await context.checkCredentials();
-        const end = performance.now() + MAX_WAIT_MS;
+        const end = performance.now() + GROUP_WAIT_MS;
         return await shares.texts.enter(caller, "long", end, GROUP_BYTES);
       },
     });

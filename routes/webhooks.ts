@@ -178,7 +178,7 @@ function queriesAfter({ services, caller }: Admitted): Queries {
 /** How long a name may take to resolve. One that does not resolve is accepted: its receiver may come later. */
 const RESOLVE_MS = 3_000;
 
-const FAULTS = {
+const TARGET_FAULTS = {
   https_required: "https_required: Expected an https URL",
   forbidden_target:
     "forbidden_target: The host is not public, nor allowed by WEBHOOK_ALLOWED_TARGETS",
@@ -205,6 +205,6 @@ async function checkTarget(
   if (faults.length === 0) return;
   throw invalid(
     "The body",
-    faults.map((fault) => detailAt("/url", FAULTS[fault])),
+    faults.map((fault) => detailAt("/url", TARGET_FAULTS[fault])),
   );
 }

@@ -1,11 +1,5 @@
 import * as v from "valibot";
-import {
-  Amount,
-  ExtentValue,
-  Measurement,
-  Percent,
-  PositiveInteger,
-} from "./numbers.ts";
+import { Amount, Percent, PositiveInteger } from "./numbers.ts";
 import { DateTime } from "./date_time.ts";
 import { array, type Distinct, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
@@ -260,10 +254,6 @@ export const count = column(
   PositiveInteger,
   v.pipe(v.number(), v.integer()),
 );
-
-export const measurement = column(Measurement, v.number());
-
-export const extentValue = column(ExtentValue, v.number());
 
 export const amount = column(Amount, v.number(), { format: "decimal" });
 export const percent = column(

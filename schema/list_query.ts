@@ -44,11 +44,11 @@ export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
   const reference = REFERENCES.find(({ field, array }) =>
     !array && field === shown.reference
   )!;
-  const schema = codesOf(reference.table as SharedTable);
+  const schema = codesOfTable(reference.table as SharedTable);
   return [{ name: name as CodeFilter["name"], reference, schema }];
 });
 
-function codesOf(table: SharedTable) {
+function codesOfTable(table: SharedTable) {
   const list = listOf(table);
   if (list) return codesOn(list);
   const meantBy = speller(LIFECYCLE_CODES);
@@ -59,14 +59,14 @@ function codesOf(table: SharedTable) {
         didYouMean(meantBy(String(input)))
       }`,
   );
-  return codes(known, LIFECYCLE_CODES[0]);
+  return codeList(known, LIFECYCLE_CODES[0]);
 }
 
 function codesOn(list: OnixList) {
-  return codes(code(list), codesIn(list)[0]!);
+  return codeList(code(list), codesIn(list)[0]!);
 }
 
-function codes(code: v.GenericSchema<string, string>, example: string) {
+function codeList(code: v.GenericSchema<string, string>, example: string) {
   return v.pipe(codesLike(example), v.array(code));
 }
 

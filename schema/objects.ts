@@ -255,10 +255,7 @@ function stands(name: string, body: Record<string, unknown>): boolean {
 /** The same function, which makes one value per description: the OpenAPI document names schemas by identity. */
 export function remembered<D extends object, T>(make: (described: D) => T) {
   const made = new WeakMap<D, T>();
-  return (described: D): T => {
-    if (!made.has(described)) made.set(described, make(described));
-    return made.get(described)!;
-  };
+  return (described: D): T => made.getOrInsertComputed(described, make);
 }
 
 /** The objects of an array, or none of another value. */

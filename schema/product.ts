@@ -11,7 +11,6 @@ import {
   count,
   day,
   derived,
-  extentValue,
   type Fields,
   group,
   isTrue,
@@ -19,7 +18,6 @@ import {
   labelled,
   listOf,
   listOfCodes,
-  measurement,
   percent,
   refers,
   required,
@@ -34,7 +32,13 @@ import {
 } from "./fields.ts";
 import { type Distinct, distinctBy, isObject } from "./objects.ts";
 import { code } from "./onix_codes.ts";
-import { ExactNumber, PositiveInteger, positiveInteger } from "./numbers.ts";
+import {
+  ExactNumber,
+  ExtentValue,
+  Measurement,
+  PositiveInteger,
+  positiveInteger,
+} from "./numbers.ts";
 import {
   bareIsbn,
   Day,
@@ -611,13 +615,13 @@ export const ARRAYS = {
 
   extents: about("How long the product is, such as its running time. `page_count` is the number of pages.", values({
     extent_type: about("What is counted, such as the duration or the pages of an original.", required(codeOf(23))),
-    extent_value: about("The size in this unit.", required(extentValue)),
+    extent_value: about("The size in this unit.", required(column(ExtentValue, v.number()))),
     extent_unit: about("The unit, such as minutes or words.", required(codeOf(24))),
   }, { type: "Extent", rules: [PAGES_ELSEWHERE] }), "Extent"),
 
   measures: about("The dimensions and the weight of the product.", values({
     measure_type: about("What is measured, such as the height or the weight.", required(codeOf(48))),
-    measurement: about("The measure in this unit.", required(measurement)),
+    measurement: about("The measure in this unit.", required(column(Measurement, v.number()))),
     measure_unit_code: about("The unit, such as millimetres or grams.", required(codeOf(50))),
   }, { type: "Measure", distinct: [distinctBy("measure_type", "measure_unit_code")] }), "Measure"),
 

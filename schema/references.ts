@@ -45,7 +45,7 @@ export interface GivenReference {
 }
 
 /** The references in a body, in the order of their fields. */
-export function referencesOf(body: ProductBody): GivenReference[] {
+export function givenReferences(body: ProductBody): GivenReference[] {
   return REFERENCES.flatMap((reference) => {
     const { array, field } = reference;
     const entries = array ? body[array.name] as Entry[] ?? [] : [body];

@@ -19,8 +19,8 @@ export const Product = objectOf({ ...SCALARS, ...ARRAYS }, "shown");
 
 /** A product in a list, with the arrays that `include` names. */
 export const ListedProduct = v.object({
-  ...entriesOf(SCALARS),
-  ...v.partial(v.object(entriesOf(LISTED as Fields))).entries,
+  ...shownEntries(SCALARS),
+  ...v.partial(v.object(shownEntries(LISTED as Fields))).entries,
   product_territories: described(
     "The markets of the product, with `include=supply_details` also the suppliers and prices there.",
     v.optional(v.array(v.union([
@@ -30,7 +30,7 @@ export const ListedProduct = v.object({
   ),
 });
 
-function entriesOf(fields: Fields): v.ObjectEntries {
+function shownEntries(fields: Fields): v.ObjectEntries {
   return (objectOf(fields, "shown") as v.ObjectSchema<
     v.ObjectEntries,
     undefined

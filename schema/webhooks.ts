@@ -77,7 +77,7 @@ function isTarget(given: string): boolean {
     given.length <= MAX_URL && given.isWellFormed() && !given.includes("\0");
 }
 
-const Events = v.pipe(
+const EventList = v.pipe(
   array(oneOf(...EVENTS), { min: 1, distinct: [SAME] }),
   v.check(
     (events) =>
@@ -95,7 +95,7 @@ const Position = chosen<Cursor | "start" | "now">(
   (place) => v.is(Ends, place) ? Ends : After,
 );
 
-const Secret = v.object({
+const ShownSecret = v.object({
   created_at: described("When the secret was made.", Timestamp),
   expires_at: described(
     "From when on it signs no more. Null for the current one.",
@@ -112,7 +112,7 @@ const WEBHOOK = {
   description: about(DESCRIPTION, column(text(500), v.string()), null),
   events: about(
     "The types of messages. `feed.advanced` takes the place of `product.changed` and `product.deleted`: one message for many changes.",
-    column(Events, v.array(v.picklist(EVENTS)), { fallback: ["product.changed", "product.deleted"] }), null),
+    column(EventList, v.array(v.picklist(EVENTS)), { fallback: ["product.changed", "product.deleted"] }), null),
   enabled: about("Whether messages are sent.",
     column(v.boolean("invalid_type: Expected true or false"), v.boolean(), { fallback: true }), null),
   disabled_reason: about(
@@ -127,7 +127,7 @@ const WEBHOOK = {
   resumes_at: about("The time of the next attempt, while the webhook pauses after five failures, or the receiver has asked for a pause.",
     perhaps(Timestamp), null),
   last_success_at: about("The time of the last success.", perhaps(Timestamp), null),
-  secrets: about("The secrets that sign messages, newest first, without their values.", assigned(v.array(Secret)), null),
+  secrets: about("The secrets that sign messages, newest first, without their values.", assigned(v.array(ShownSecret)), null),
   created_at: about("The time at which the webhook was created.", assigned(Timestamp), null),
   updated_at: about("The time of its last change.", assigned(Timestamp), null),
 } satisfies Fields;

@@ -106,17 +106,17 @@ export function mandatory(given?: string): string {
 
 /** A mandatory UUID. */
 export function uuid(given?: string): string {
-  return valid(Uuid, mandatory(given), "a UUID");
+  return parsed(Uuid, mandatory(given), "a UUID");
 }
 
 /** An optional cursor of the feed of changes. */
 export function cursor(given?: string): Cursor | undefined {
   return given === undefined
     ? undefined
-    : valid(After, given, "a cursor that an export has printed");
+    : parsed(After, given, "a cursor that an export has printed");
 }
 
-function valid<T>(
+function parsed<T>(
   schema: v.GenericSchema<string, T>,
   given: string,
   expected: string,
@@ -140,5 +140,5 @@ export function choice<T extends string>(allowed: readonly T[], fallback?: T) {
 export function timestamp(given?: string): string | undefined {
   const expected =
     "a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z";
-  return given === undefined ? undefined : valid(DateTime, given, expected);
+  return given === undefined ? undefined : parsed(DateTime, given, expected);
 }

@@ -13,7 +13,7 @@ export interface ImportFile extends Disposable {
 }
 
 /** `deno task` repeats Ctrl-C. A signal after this time ends the process at once. */
-const DUPLICATE_SIGNAL_MS = 500;
+const REPEATED_SIGNAL_MS = 500;
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
@@ -31,7 +31,7 @@ export async function openSource(path: string): Promise<ImportFile> {
       interruptedAt = now;
       // A read that waits for standard input ends.
       reader.cancel().catch(() => {});
-    } else if (now > interruptedAt + DUPLICATE_SIGNAL_MS) Deno.exit(130);
+    } else if (now > interruptedAt + REPEATED_SIGNAL_MS) Deno.exit(130);
   }
 
   async function* chunks(): AsyncGenerator<Uint8Array> {

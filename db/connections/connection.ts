@@ -111,7 +111,7 @@ export function openConnection(
     },
     async send<S extends Statement>(statement: S, organizationId?: string) {
       const { text, parameters } = parametersOf(statement, organizationId);
-      const texts = parameters.map(textOf);
+      const texts = parameters.map(parameterText);
       return replyOf<S>(await execute(text, texts, statement.prepare));
     },
     async begin() {
@@ -207,7 +207,7 @@ function executor(driver: postgres.Sql) {
 }
 
 /** A parameter in PostgreSQL's text format. */
-function textOf(value: unknown): string | null {
+function parameterText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return value instanceof Json ? JSON.stringify(value.value) : String(value);
 }
@@ -271,7 +271,7 @@ function limitsOf({ statementTimeoutMs }: ConnectionSettings) {
 const unchanged = (text: string) => text;
 
 /** The types whose parameters the driver would format once more. Dates and times stay texts. */
-const TYPES = {
+const PARAMETER_TYPES = {
   boolean: {
     to: 16,
     from: [16],
@@ -308,7 +308,7 @@ function openDriver(
     // A maximum lifetime would end connections within transactions.
     max_lifetime: null,
     onnotice: () => {},
-    types: TYPES,
+    types: PARAMETER_TYPES,
   } as postgres.Options<Record<string, postgres.PostgresType>>;
 
   return isEmbedded

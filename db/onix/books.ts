@@ -7,7 +7,7 @@ import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
@@ -46,26 +46,22 @@ export interface ReceivedRow {
   identities: Ids | null;
 }
 
-/** The contributors of these products as a JSON array. */
-export function contributorsOf(isOfThem: Statement): Statement {
-  return sql`${
-    jsonArray(sql`
-      select ${selectRecord("contributors")}
-      from contributors r
-      where r.organization_id = ${organization} and r.id in (
-        select x.contributor_id
-        from product_contributors x
-        where x.organization_id = ${organization} and x.product_id ${isOfThem}
-      )
-      order by r.id
-    `)
-  }::text`;
-}
-
 /** The columns of `BesideProduct` without the record and its reference: product `p`, organization `o`, record `n`. */
 export const besideProduct = sql`
   o.name as organization,
-  ${contributorsOf(sql`= p.id`)} as contributors,
+  ${
+  jsonArray(sql`
+    select ${selectRecord("contributors")}
+    from contributors r
+    -- The array forces look-ups by primary key.
+    where r.organization_id = ${organization} and r.id = any(array(
+      select x.contributor_id
+      from product_contributors x
+      where x.organization_id = ${organization} and x.product_id = p.id
+    ))
+    order by r.id
+  `)
+}::text as contributors,
   n.digest,
   n.differences,
   n.identities

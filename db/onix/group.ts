@@ -94,61 +94,51 @@ export async function importGroup(
   const unchanged = await findUnchanged(queries(), decided, matches, options);
   const changing = decided.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
-  try {
-    const written = await queries().transaction(async (tx) => {
-      const outcomes: Outcomes = new Map();
-      for (let rest: readonly Item[] = changing; rest.length > 0;) {
-        const matches = new Matches(await lockFound(tx, rest), numbers);
-        const plan = planOf(rest, matches, outcomes, options);
-        const all = await writesOf(tx, plan, options);
-        // These records are stored without a write of their products.
-        const quiet = all.filter(({ outcome }) => outcome === "unchanged");
-        const { done, faults } = await writeTogether(
-          tx,
-          all.filter(({ outcome }) => outcome !== "unchanged"),
-          async (done) => void await tx.send(...storeRecords(done)),
-        );
-        for (const { item, id, outcome, messages } of [...done, ...quiet]) {
-          outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
-        }
-        for (const [{ item, found }, error] of faults) {
-          const id = found?.id ?? null;
-          outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
-        }
-        await tx.send(
-          ...storeRecords(quiet),
-          ...noteReferences([...done, ...quiet]),
-          ...noteSenders([...done, ...quiet, ...plan.unchanged], options),
-        );
-        rest = plan.later;
+  let outcomes: Outcomes = new Map();
+  await queries().transaction(async (tx) => {
+    outcomes = new Map();
+    for (let rest: readonly Item[] = changing; rest.length > 0;) {
+      const matches = new Matches(await lockFound(tx, rest), numbers);
+      const plan = planOf(rest, matches, outcomes, options);
+      const all = await writesOf(tx, plan, options);
+      // These records are stored without a write of their products.
+      const quiet = all.filter(({ outcome }) => outcome === "unchanged");
+      const { done, faults } = await writeTogether(
+        tx,
+        all.filter(({ outcome }) => outcome !== "unchanged"),
+        async (done) => void await tx.send(...storeRecords(done)),
+      );
+      for (const { item, id, outcome, messages } of [...done, ...quiet]) {
+        outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
       }
-      if (dryRun) throw new DryRun(outcomes);
-      await tx.commit();
-      return outcomes;
-    }, WAITS);
-    return new Map([...unchanged, ...written]);
-  } catch (error) {
-    if (!(error instanceof DryRun)) throw error;
-    return new Map([...unchanged, ...error.outcomes]);
-  }
+      for (const [{ item, found }, error] of faults) {
+        const id = found?.id ?? null;
+        outcomes.set(item, outcomeOf(item, "rejected", id, faultOf(error)));
+      }
+      await tx.send(
+        ...storeRecords(quiet),
+        ...noteReferences([...done, ...quiet]),
+        ...noteSenders([...done, ...quiet, ...plan.unchanged], options),
+      );
+      rest = plan.later;
+    }
+    if (dryRun) throw DRY_RUN;
+    await tx.commit();
+  }, WAITS).catch((error) => {
+    if (error !== DRY_RUN) throw error;
+    for (const outcome of outcomes.values()) {
+      // The product that it creates is rolled back.
+      if (outcome.outcome === "created") outcome.id = null;
+    }
+  });
+  return new Map([...unchanged, ...outcomes]);
 }
 
 /** Another import of the same records may take longer than the time for other locks. */
 const WAITS = sql`set local lock_timeout = '8s'`;
 
 /** Ends the transaction of a dry run. */
-class DryRun extends Error {
-  readonly outcomes: Outcomes;
-
-  constructor(outcomes: Outcomes) {
-    super("A dry run is rolled back");
-    this.outcomes = outcomes;
-    for (const outcome of outcomes.values()) {
-      // The product that it creates is rolled back.
-      if (outcome.outcome === "created") outcome.id = null;
-    }
-  }
-}
+const DRY_RUN = new Error("A dry run is rolled back");
 
 /**
  * The outcomes of the records that change nothing, without a transaction: the product has

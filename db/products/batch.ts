@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Match } from "../../schema/batch.ts";
+import { failedAt, type Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, invalidAt, unavailable } from "../../schema/errors.ts";
 import { sentField } from "../../schema/named.ts";
@@ -35,7 +35,7 @@ import {
 } from "./write_together.ts";
 
 /** An operation of a batch: the product that it addresses, and what becomes of it. */
-export interface Operation {
+export interface BatchOperation {
   /** The id of the product, in lower case. */
   id?: string;
   /** The value by which an upsert finds the product. */
@@ -51,7 +51,7 @@ export interface Operation {
 
 type Key = ProductKey<Match>;
 
-interface BatchItem extends Operation {
+interface BatchItem extends BatchOperation {
   /** Its place in the batch. */
   index: number;
   /** The field that says the product form. */
@@ -73,8 +73,8 @@ interface FoundProduct extends Record<Match, string | null> {
 export interface BatchOptions {
   /** Whether the results contain only the products' ids. */
   isMinimal: boolean;
-  /** Makes the error that fails the whole batch when an operation fails. Absent, operations fail separately. */
-  failWith?: ((index: number, error: ApiError) => ApiError) | undefined;
+  /** Whether an operation that fails fails the whole batch. */
+  isAtomic: boolean;
   /** Called with a field that has no effect on a product. */
   ignore: (field: string) => void;
   request: KeyedRequest;
@@ -82,7 +82,7 @@ export interface BatchOptions {
 
 /**
  * Executes the operations in one transaction and returns their results as a JSON
- * array. Operations on the same product run in their order. Without `failWith`, a
+ * array. Operations on the same product run in their order. Unless the batch is atomic, a
  * failed operation does not affect the others. If the database fails, nothing is
  * written. Requests with the same `Idempotency-Key` write once. Throws
  * `VALIDATION_ERROR`, and writes nothing, if the products that it writes or the results
@@ -93,8 +93,8 @@ export interface BatchOptions {
  */
 export async function writeBatch(
   database: Queries,
-  operations: readonly (Operation | ApiError)[],
-  { isMinimal, failWith, ignore, request }: BatchOptions,
+  operations: readonly (BatchOperation | ApiError)[],
+  { isMinimal, isAtomic, ignore, request }: BatchOptions,
 ): Promise<KeyedOutcome> {
   const isKept = request.key !== undefined;
   let results: BatchResults;
@@ -102,10 +102,13 @@ export async function writeBatch(
     database,
     request,
     async (tx, storeResponse) => {
-      results = new BatchResults({ isKept, isMinimal, failWith });
+      results = new BatchResults({ isKept, isMinimal, isAtomic });
       const items = operations.flatMap((operation, index): BatchItem[] => {
         if (!(operation instanceof ApiError)) {
-          const formField = sentField(bodyOf(operation), "product_form_id");
+          const formField = sentField(
+            writtenBody(operation),
+            "product_form_id",
+          );
           return [{ ...operation, index, formField }];
         }
         results.fail(index, operation);
@@ -135,7 +138,7 @@ export async function writeBatch(
 }
 
 /** What an operation writes. */
-function bodyOf({ updated, created }: Operation): ProductBody {
+function writtenBody({ updated, created }: BatchOperation): ProductBody {
   return updated ?? (created instanceof ApiError ? {} : created ?? {});
 }
 
@@ -149,7 +152,7 @@ async function findIds(
     tx,
     items.map((item) => ({
       id: item.id ?? uuidv7(),
-      body: bodyOf(item),
+      body: writtenBody(item),
       isNew: item.id === undefined,
       // Whether the entries of an upsert exist is not known yet.
       restored: {},
@@ -190,7 +193,7 @@ async function readResults(
   }
 }
 
-interface ResultOptions extends Pick<BatchOptions, "isMinimal" | "failWith"> {
+interface ResultOptions extends Pick<BatchOptions, "isMinimal" | "isAtomic"> {
   /** Whether the results are stored for an `Idempotency-Key`. */
   isKept: boolean;
 }
@@ -256,8 +259,7 @@ class BatchResults {
 
   /** Adds the error of an operation, or throws it for the whole batch. */
   fail(index: number, error: ApiError): void {
-    const { failWith } = this.#options;
-    if (failWith) throw failWith(index, error);
+    if (this.#options.isAtomic) throw failedAt(index, error);
     const { status, code, message, details } = error;
     const text = JSON.stringify({ code, message, details });
     this.#texts[index] = `{"status":${status},"error":${text}}`;
@@ -352,8 +354,8 @@ async function lockMatches(
 }
 
 /** The keys by which an upsert would find the written product. */
-function writtenKeys(operation: Operation): Key[] {
-  const body = bodyOf(operation);
+function writtenKeys(operation: BatchOperation): Key[] {
+  const body = writtenBody(operation);
   return (["isbn13", "isbn10"] as const).flatMap((match) => {
     const value = body[match];
     return typeof value === "string" ? [{ match, value }] : [];
@@ -381,7 +383,10 @@ function independentPrefix(
   return { now: [...items], later: [] };
 }
 
-function addresses({ id, key }: Operation, product: FoundProduct): boolean {
+function addresses(
+  { id, key }: BatchOperation,
+  product: FoundProduct,
+): boolean {
   return key ? product[key.match] === key.value : product.id === id;
 }
 

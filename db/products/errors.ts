@@ -20,7 +20,7 @@ import {
 import type { Rows } from "../../schema/fields.ts";
 import { MAX_ENTRIES } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
-import { REFERENCES, referencesOf } from "../../schema/references.ts";
+import { givenReferences, REFERENCES } from "../../schema/references.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import {
   isOneOf,
@@ -295,7 +295,7 @@ function referencedIds(
   { body }: Pick<Change, "body">,
   at: number,
 ): ReferencedId[] {
-  return referencesOf(body).flatMap(({ reference, entry, value: id }) => {
+  return givenReferences(body).flatMap(({ reference, entry, value: id }) => {
     const { isSeries, field, table: table_name } = reference;
     if (!id || isSeries) return [];
     return [{ at, pointer: `${entry}/${field}`, table_name, id }];

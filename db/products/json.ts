@@ -296,7 +296,7 @@ const columns = Object.fromEntries(
 );
 
 /** The fields shown of records, by the reference that names the record. */
-const shown = Map.groupBy(
+const shownFields = Map.groupBy(
   Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
     field.kind === "shown" ? [{ name, ...field }] : []
   ),
@@ -321,7 +321,10 @@ const ownFields = jsonObject(selectFields(columns, PRODUCT_ROW));
  */
 export const summaryJson = concatOf([
   sql`trim(both '{}' from ${ownFields}::text)`,
-  ...Array.from(shown, ([reference, fields]) => shownJson(reference, fields)),
+  ...Array.from(
+    shownFields,
+    ([reference, fields]) => shownJson(reference, fields),
+  ),
   ...linkedFields,
 ]);
 

@@ -192,20 +192,24 @@ interface Sorting {
   order: Statement;
 }
 
-const TABLES = { s: "product_search", c: "product_changes", p: "products" };
+const LISTED_TABLES = {
+  s: "product_search",
+  c: "product_changes",
+  p: "products",
+};
 
-type Alias = keyof typeof TABLES;
+type Alias = keyof typeof LISTED_TABLES;
 
 /** Titles use the Unicode collation, whatever the database's default. */
-const TITLE = 'title collate "und-x-icu"';
+const TITLE_KEY = 'title collate "und-x-icu"';
 
 const SORTING: Record<Sort, Sorting> = {
   "created_at": by("s", "created_at"),
   "-created_at": by("s", "created_at", "desc"),
   "updated_at": by("c", "updated_at"),
   "-updated_at": by("c", "updated_at", "desc"),
-  "title": by("p", TITLE),
-  "-title": by("p", TITLE, "desc"),
+  "title": by("p", TITLE_KEY),
+  "-title": by("p", TITLE_KEY, "desc"),
   // Products without a publication date come last in both directions.
   "publication_date": by("p", "publication_date"),
   "-publication_date": by("p", "publication_date", "desc nulls last"),
@@ -259,7 +263,7 @@ function selected(
   const [first, ...others] = aliases as [Alias, ...Alias[]];
   const idOf = (alias: Alias) =>
     raw(alias === "p" ? "p.id" : `${alias}.product_id`);
-  const from = (alias: Alias) => raw(`${TABLES[alias]} ${alias}`);
+  const from = (alias: Alias) => raw(`${LISTED_TABLES[alias]} ${alias}`);
   const joins = others.map((alias) =>
     sql`
     join ${from(alias)} on ${

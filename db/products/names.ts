@@ -14,7 +14,10 @@ import {
   pathOfTable,
   type RecordTable,
 } from "../../schema/records.ts";
-import { type GivenReference, referencesOf } from "../../schema/references.ts";
+import {
+  type GivenReference,
+  givenReferences,
+} from "../../schema/references.ts";
 import { didYouMean } from "../../schema/spelling.ts";
 import {
   isOneOfTexts,
@@ -49,7 +52,7 @@ export function keyOfName(name: string): string {
 }
 
 function namedIn(body: ProductBody): NamedReference[] {
-  return referencesOf(body).filter((given): given is NamedReference =>
+  return givenReferences(body).filter((given): given is NamedReference =>
     given.value instanceof Named
   );
 }
@@ -73,7 +76,7 @@ export async function findNamed<C extends Change>(
     for (const reference of named[i]!) {
       const id = findId(reference, candidates);
       if (typeof id === "string") body = withId(body, reference, id);
-      else details.push(await explain(tx, reference, id));
+      else details.push(await explainName(tx, reference, id));
     }
     const changed = { ...change, body };
     found.push(
@@ -165,7 +168,7 @@ function withId(
 }
 
 /** The error of a name or a code of so many records. */
-async function explain(
+async function explainName(
   tx: Transaction,
   reference: NamedReference,
   records: number,

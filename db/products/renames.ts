@@ -19,7 +19,7 @@ const LIMIT_MS = 60_000;
 
 /** Whether renames wait. One statement, outside a transaction: an idle service runs nothing else. */
 export async function hasRenames(database: Database): Promise<boolean> {
-  const [row] = await limited(database).lookUp(
+  const [row] = await chunkQueries(database).lookUp(
     sql<{ is_there: boolean }>`select exists (select from renames) as is_there`,
   );
   return row!.is_there;
@@ -36,7 +36,7 @@ export async function spreadRenames(database: Database): Promise<void> {
   let after: string | null = null;
   let isWorking = false;
   for (;;) {
-    const [[chunk]]: [Chunk[]] = await limited(database).write(sql<Chunk>`
+    const [[chunk]]: [Chunk[]] = await chunkQueries(database).write(sql<Chunk>`
       select organization, records from spread_renames(${after}, ${PRODUCTS_AT_ONCE})
     `);
     isWorking ||= chunk!.records > 0;
@@ -47,7 +47,7 @@ export async function spreadRenames(database: Database): Promise<void> {
   }
 }
 
-function limited(database: Database): Queries {
+function chunkQueries(database: Database): Queries {
   return database.for({ deadline: performance.now() + LIMIT_MS });
 }
 

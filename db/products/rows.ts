@@ -70,7 +70,7 @@ export function writeArrays(changes: readonly Change[]): ArrayWrites {
 
 /** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */
 function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const columns = columnsOf(array);
+  const columns = writtenColumns(array);
   const { named, unnamed } = rowsOf(array, given);
   const emptied = given.filter(({ entries }) => entries.length === 0);
   // Appending reads the stored rows. New products have none.
@@ -91,7 +91,7 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 
 /** The entries replace the rows. An entry with an `id` keeps and updates that row. */
 function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const columns = columnsOf(array);
+  const columns = writtenColumns(array);
   const { named, unnamed } = rowsOf(array, given);
   const changed = array.types
     ? columns.filter((column) => column !== discriminatorOf(array))
@@ -119,7 +119,7 @@ function replaceLinks(
     entries.map((entry, position) => ({ ...entry, product_id, position }))
   );
   return {
-    writes: insertRows(array.table, columnsOf(array), rows, array.key),
+    writes: insertRows(array.table, writtenColumns(array), rows, array.key),
     deletions: deleteOthers(array, existingIds(given), rows),
   };
 }
@@ -155,7 +155,7 @@ function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 }
 
 /** The columns that an entry writes, with those of its groups and of all its types. */
-const columnsOf = remembered(({ fields, types = {} }: Rows): string[] => {
+const writtenColumns = remembered(({ fields, types = {} }: Rows): string[] => {
   const all = [fields, ...Object.values(types).map(({ fields }) => fields)];
   const written = all.flatMap(columnsIn).filter(([, field]) =>
     field.kind !== "column" || field.body
@@ -168,7 +168,7 @@ function arrayTables(
   array: Rows,
   parent: Rows | undefined = undefined,
 ): { table: string; columns: string[] }[] {
-  const columns = [...parent ? [parent.link!] : [], ...columnsOf(array)];
+  const columns = [...parent ? [parent.link!] : [], ...writtenColumns(array)];
   return [
     { table: array.table, columns },
     ...arraysBelow(array.fields).flatMap((below) => arrayTables(below, array)),

@@ -13,7 +13,7 @@ import type { Change } from "./change.ts";
  */
 
 /** What searches compare of a product. */
-const COMPARED = [
+const SEARCH_TEXTS = [
   "created_at",
   "publisher_id",
   "imprint_id",
@@ -22,15 +22,15 @@ const COMPARED = [
   "found_text",
 ];
 
-const COLUMNS = ["organization_id", "product_id", ...COMPARED];
+const SEARCH_COLUMNS = ["organization_id", "product_id", ...SEARCH_TEXTS];
 
 /** The columns of `product_search`, and of the view `searched_products`, which computes them. */
-const searchedColumns = names(...COLUMNS);
+const searchedColumns = names(...SEARCH_COLUMNS);
 
 /** Inserts what searches compare of the products `v`. */
 export const insertSearched = sql`
   insert into product_search as s (${searchedColumns})
-  select ${qualified("v", COLUMNS)}
+  select ${qualified("v", SEARCH_COLUMNS)}
   from searched_products v
 `;
 
@@ -56,13 +56,13 @@ export function writeSearch(changes: readonly Change[]): Statement[] {
     isNew || SEARCHED.some((field) => field in body) ? [id] : []
   );
   if (ids.length === 0) return [];
-  const updates = COMPARED.map((name) => `${name} = excluded.${name}`);
+  const updates = SEARCH_TEXTS.map((name) => `${name} = excluded.${name}`);
   return [sql`
     ${insertSearched}
     where v.organization_id = ${organization} and v.product_id ${isOneOf(ids)}
     on conflict (organization_id, product_id) do update set ${names(...updates)}
-    where (${qualified("s", COMPARED)})
-      is distinct from (${qualified("excluded", COMPARED)})
+    where (${qualified("s", SEARCH_TEXTS)})
+      is distinct from (${qualified("excluded", SEARCH_TEXTS)})
   `];
 }
 

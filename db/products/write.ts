@@ -17,7 +17,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { check, type Precondition } from "../entity_tag.ts";
+import { assertPrecondition, type Precondition } from "../entity_tag.ts";
 import {
   type KeyedOutcome,
   type KeyedRequest,
@@ -146,7 +146,7 @@ export async function deleteProduct(
     const isUnknown = explained instanceof ApiError &&
       explained.code === "NOT_FOUND";
     if (!isUnknown) throw explained;
-    if (precondition) check(precondition);
+    if (precondition) assertPrecondition(precondition);
     return false;
   }
 }
@@ -159,7 +159,7 @@ async function checkPrecondition(
 ): Promise<void> {
   const lock = lockProducts([id], "no key update");
   const tags = await readTags(tx, [id], lock);
-  check(precondition, tags.get(id.toLowerCase()));
+  assertPrecondition(precondition, tags.get(id.toLowerCase()));
 }
 
 /**
@@ -201,14 +201,14 @@ export function writeProducts(
  * The columns of `products` that a body writes directly. The product form is stored on
  * the format. The series is written after its collection is linked.
  */
-const COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
+const PRODUCT_COLUMNS = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
   .filter(([, field]) =>
     isStored(field) &&
     (field.kind !== "column" ||
       field.body && !field.refers?.heldBy && !field.refers?.isSeries)
   ).map(([name]) => name);
 
-const productColumns = names(...COLUMNS);
+const productColumns = names(...PRODUCT_COLUMNS);
 
 /** Crockford's base 32. */
 const CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -223,17 +223,17 @@ function newProductCode(): string {
 }
 
 /** The times that an import restores. */
-const TIMES = ["created_at", "updated_at"];
+const RESTORED_TIMES = ["created_at", "updated_at"];
 
 /** Inserts the rows. Columns without a field in the body are null. */
 function insertProducts(changes: readonly Change[]): Statement {
   const rows = changes.map(({ id, body, restored = {} }) => {
     const { product_code = newProductCode() } = restored;
-    const values = COLUMNS.map((column) => {
+    const values = PRODUCT_COLUMNS.map((column) => {
       const value = body[column] ?? null;
       return Array.isArray(value) ? json(value) : value;
     });
-    const times = TIMES.map((name) =>
+    const times = RESTORED_TIMES.map((name) =>
       restored[name] ? sql`${restored[name]}` : raw("default")
     );
     return sql`(
@@ -244,7 +244,9 @@ function insertProducts(changes: readonly Change[]): Statement {
   });
   const inserted = sql`
     insert into products (
-      organization_id, id, product_code, ${productColumns}, ${names(...TIMES)}
+      organization_id, id, product_code, ${productColumns}, ${
+    names(...RESTORED_TIMES)
+  }
     )
     values ${joined(rows)}
   `;
@@ -258,7 +260,7 @@ function insertProducts(changes: readonly Change[]): Statement {
  */
 function updateProducts(changes: readonly Change[]): Statement {
   const rows = changes.map(({ id, body }) => {
-    const given = COLUMNS.filter((column) => column in body);
+    const given = PRODUCT_COLUMNS.filter((column) => column in body);
     const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
     return { id, fields };
   });
@@ -282,7 +284,7 @@ function restoreTimes(changes: readonly Change[]): Statement[] {
   const restored = changes.filter(({ isNew, restored }) => !isNew && restored);
   if (restored.length === 0) return [];
   const rows = restored.map(({ id, restored }) => ({ ...restored, id }));
-  const columns = ["product_code", ...TIMES]
+  const columns = ["product_code", ...RESTORED_TIMES]
     .map((name) => `${name} = coalesce(r.${name}, p.${name})`);
   return [sql`
     update products p

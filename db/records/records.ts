@@ -27,7 +27,11 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { check, etagOf, type Precondition } from "../entity_tag.ts";
+import {
+  assertPrecondition,
+  etagOf,
+  type Precondition,
+} from "../entity_tag.ts";
 import {
   type KeyedOutcome,
   type KeyedRequest,
@@ -200,7 +204,7 @@ export async function updateRecord(
     if (precondition) {
       const record = await lockRecord(tx, table, id);
       if (record === undefined) throw recordNotFound(table, id);
-      check(precondition, etagOf(record));
+      assertPrecondition(precondition, etagOf(record));
     }
     return await tx.commit(...updates, recordById(table, id));
   }).catch((error) => throwUnknownReference(table, error));
@@ -224,7 +228,10 @@ export async function deleteRecord(
   const [deleted] = await database.transaction(async (tx) => {
     if (precondition) {
       const record = await lockRecord(tx, table, id);
-      check(precondition, record === undefined ? undefined : etagOf(record));
+      assertPrecondition(
+        precondition,
+        record === undefined ? undefined : etagOf(record),
+      );
     }
     return await tx.commit(sql`
       delete from ${raw(table)} r

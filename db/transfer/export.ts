@@ -108,7 +108,7 @@ const onixRows = joined(ONIX_TABLES.map((table) =>
 ));
 
 /** What `GET` does not show of row `r`, by table. */
-const STORED: Partial<Record<LineTable, Statement>> = {
+const NOT_SHOWN: Partial<Record<LineTable, Statement>> = {
   products: onixRows,
   publishing_programs: sql`array(
     select x.product_id
@@ -132,7 +132,7 @@ export function selectLines(
   range: Statement,
 ): Statement<{ id: string; line: string }> {
   const { table } = KINDS.get(kind)!;
-  const stored = STORED[table];
+  const stored = NOT_SHOWN[table];
   const isProduct = table === "products";
   const shown = isProduct ? productLine : recordJson(table);
   const document = sql`

@@ -7,7 +7,13 @@ import type {
   DeliveryQuery,
   MessageType,
 } from "../../schema/webhooks.ts";
-import { json, organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  isOneOfTexts,
+  json,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { rfc3339 } from "../times.ts";
@@ -108,7 +114,7 @@ export function deliveriesOf(
     select ${shownColumns}, d.next_cursor
     from webhook_deliveries d
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isOneOfMessages(messages)}
+      and d.id ${isOneOfTexts(messages.map(({ id }) => id))}
   `;
 }
 
@@ -240,13 +246,8 @@ export function lease(
     update webhook_deliveries d
     set sent_until = ${until}
     where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isOneOfMessages(messages)}
+      and d.id ${isOneOfTexts(messages.map(({ id }) => id))}
   `;
-}
-
-function isOneOfMessages(messages: readonly { id: string }[]): Statement {
-  const ids = messages.map(({ id }) => id);
-  return sql`= any(string_to_array(${ids.join()}, ','))`;
 }
 
 /** Stores deliveries whose attempts have ended. */

@@ -82,7 +82,7 @@ export function webhookNotFound(id: string): ApiError {
   return new ApiError("NOT_FOUND", `No webhook with id "${id}"`);
 }
 
-const WRITTEN = raw(`
+const STORED_COLUMNS = raw(`
   url, description, events, enabled, disabled_reason, disabled_at, cursor,
   failures, failing_since, resumes_at, paused_until, last_success_at, updated_at
 `);
@@ -92,7 +92,7 @@ export function storeWebhook({ secrets: _, ...webhook }: Webhook): Statement {
   const stored = sql`jsonb_populate_record(null::webhooks, ${json(webhook)})`;
   return sql`
     update webhooks w
-    set (${WRITTEN}) = (select ${WRITTEN} from ${stored})
+    set (${STORED_COLUMNS}) = (select ${STORED_COLUMNS} from ${stored})
     where w.organization_id = ${organization} and w.id = ${webhook.id}
   `;
 }

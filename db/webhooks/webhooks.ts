@@ -83,7 +83,7 @@ export async function readWebhook(
   return row;
 }
 
-const count = sql<{ count: number }>`
+const webhookCount = sql<{ count: number }>`
   select count(*)::int as count
   from webhooks w
   where w.organization_id = ${organization}
@@ -108,7 +108,7 @@ export async function createWebhook(
   const id = uuidv7();
   const made = newSecret();
   const cursor = await cursorAt(database, after);
-  const [found] = await database.lookUp(count);
+  const [found] = await database.lookUp(webhookCount);
   checkCount(found, MAX_WEBHOOKS - 1);
   await checkUrl();
   return await database.transaction(async (tx) => {
@@ -127,7 +127,7 @@ export async function createWebhook(
           ${json(cursor)}
         )
       `,
-      count,
+      webhookCount,
     );
     checkCount(known, MAX_WEBHOOKS);
     const [[row]] = await tx.commit(webhookById(id));

@@ -14,7 +14,7 @@ interface Logged {
 const ENABLE = 'PUT /webhooks/{id} {"enabled":true}';
 
 /** What to do with a webhook that its organization has not disabled. */
-const ADVICE: Partial<Record<DisabledReason, string>> = {
+const REMEDIES: Partial<Record<DisabledReason, string>> = {
   gone: `Once its receiver is back, enable it: ${ENABLE}`,
   failing: `Once its receiver works, enable it: ${ENABLE}`,
   copied:
@@ -33,6 +33,6 @@ export function logDisabled(
     organization_id: organizationId,
     host: hostOf(new URL(url)),
     reason,
-    advice: ADVICE[reason!],
+    advice: REMEDIES[reason!],
   });
 }

@@ -1,7 +1,7 @@
 import { type Caller, Tally } from "../../db/connections/queue.ts";
 import { unavailable } from "../../schema/errors.ts";
 
-const AT_ONCE = { process: 64, organization: 16 };
+const ATTEMPTS_AT_ONCE = { process: 64, organization: 16 };
 
 /** The attempts that run, and those that may begin. The name of a caller is the id of a webhook. */
 export class InFlight {
@@ -15,9 +15,13 @@ export class InFlight {
   take(caller: Caller): number {
     const own = this.#attempts.ofCaller(caller);
     const ofOrganization = this.#attempts.ofOrganization(caller);
-    const free = AT_ONCE.process - this.#attempts.total;
-    const share = Math.min(AT_ONCE.organization, (free + ofOrganization) / 4);
-    const ofWebhook = (AT_ONCE.organization - ofOrganization + own) / 2;
+    const free = ATTEMPTS_AT_ONCE.process - this.#attempts.total;
+    const share = Math.min(
+      ATTEMPTS_AT_ONCE.organization,
+      (free + ofOrganization) / 4,
+    );
+    const ofWebhook = (ATTEMPTS_AT_ONCE.organization - ofOrganization + own) /
+      2;
     const most = Math.min(
       Math.max(1, share) - ofOrganization,
       Math.max(1, ofWebhook) - own,
@@ -36,8 +40,8 @@ export class InFlight {
   reserve(organizationId: string): Disposable {
     const caller = { organizationId, name: "request" };
     if (
-      this.#attempts.total >= AT_ONCE.process ||
-      this.#attempts.ofOrganization(caller) >= AT_ONCE.organization
+      this.#attempts.total >= ATTEMPTS_AT_ONCE.process ||
+      this.#attempts.ofOrganization(caller) >= ATTEMPTS_AT_ONCE.organization
     ) {
       throw unavailable("Too many messages are being sent at the moment");
     }

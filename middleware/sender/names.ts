@@ -10,15 +10,19 @@ import { hostOf } from "../../schema/targets.ts";
  * the verification of tokens depend, too. It holds it until the system's resolver gives
  * up, which takes longer than an attempt if the servers of the name are silent.
  */
-const AT_ONCE = 20;
+const LOOK_UPS_AT_ONCE = 20;
 
 /** The part of them for one organization, of what the others leave. An organization alone gets five. */
-const PART = 1 / 2;
+const ORGANIZATION_PART = 1 / 2;
 
 /** Resolves the names of receivers. */
 export class NameResolver {
   readonly #lookUp: (host: string) => Promise<LookupAddress[]>;
-  readonly #queue = new Queue(AT_ONCE, "name resolver", PART);
+  readonly #queue = new Queue(
+    LOOK_UPS_AT_ONCE,
+    "name resolver",
+    ORGANIZATION_PART,
+  );
 
   constructor(lookUp = (host: string) => lookup(host, { all: true })) {
     this.#lookUp = lookUp;

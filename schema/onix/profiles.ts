@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type Step, stepsOf } from "./mapping/path.ts";
-import { pointerTo } from "./mapping/pointers.ts";
+import { Pointers } from "./mapping/pointers.ts";
 import { RELEASES } from "./rules/releases.ts";
 
 /*
@@ -100,11 +100,12 @@ export function summaryOf({ rules, ...profile }: Profile) {
 
 /** The profile as clients see it, with its rules. */
 export function detailsOf({ rules, ...profile }: Profile) {
+  const pointers = new Pointers();
   return {
     ...profile,
     rules: rules.map(({ rule, severity, each = [[]], path, message }) => {
       const way = [...each[0]!, ...path[0]!];
-      const pointer = pointerTo(way);
+      const pointer = pointers.pointerTo(way);
       return { rule, severity, path: pathOf(way), pointer, message };
     }),
   };

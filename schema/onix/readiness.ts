@@ -1,7 +1,7 @@
 import { codePoints } from "../values.ts";
 import { isAt, type Step } from "./mapping/path.ts";
-import { pointerTo, type Stop } from "./mapping/pointers.ts";
-import { RecordReader } from "./mapping/record_reader.ts";
+import { Pointers, type Stop } from "./mapping/pointers.ts";
+import { shortened } from "./mapping/record_reader.ts";
 import type { Profile, Rule } from "./profiles.ts";
 import { dataElement, isAtMostOnce } from "./rules/facts.ts";
 import { dateIn } from "./xml/dates.ts";
@@ -55,7 +55,7 @@ export function judge(
   { header, record, product }: Judged,
 ): Readiness {
   const message = element("", [header, record]);
-  const reader = new RecordReader(message, { isSilent: true });
+  const pointers = new Pointers(product);
   const missing: Missing[] = [];
   let ready = true;
   let applied = 0;
@@ -68,8 +68,6 @@ export function judge(
     else if (rule.severity === "required") ready = false;
     const room = MAX_RECORD_MESSAGES - missing.length;
     for (const { trail, rest } of breaches.slice(0, room)) {
-      const { path, value } = reader.placeOf(trail.at(-1)!, rest[0]?.name);
-      const below = rest.slice(1).map(({ name }) => `/${name}`).join("");
       const way: Stop[] = [
         ...trail.slice(1).map((element) => ({
           name: element.name,
@@ -81,16 +79,30 @@ export function judge(
       missing.push({
         rule: rule.rule,
         severity: rule.severity,
-        // The message itself has no name.
-        path: path.slice(1) + below,
-        pointer: pointerTo(way, product),
-        value,
+        path: pathOf(trail, rest),
+        pointer: pointers.pointerTo(way),
+        value: rest.length > 0
+          ? null
+          : shortened(valueOf(trail.at(-1)) ?? null),
         message: rule.message,
       });
     }
   }
   const score = applied === 0 ? 100 : Math.floor(100 * held / applied);
   return { ready, score, missing };
+}
+
+/** The path of a place, with positions of what is repeated. What is missing has the next one. */
+function pathOf(trail: Trail, rest: readonly Step[]): string {
+  const names = [...trail.slice(1), ...rest].map(({ name }, i) => {
+    const others = trail[i]?.children.filter((each) => each.name === name) ??
+      [];
+    const element = trail[i + 1];
+    const position = element ? others.indexOf(element) + 1 : others.length + 1;
+    const isAlone = others.length === (element ? 1 : 0);
+    return isAlone ? name : `${name}[${position}]`;
+  });
+  return `/${names.join("/")}`;
 }
 
 /** What breaks a rule, or undefined if there is nothing to which it applies. */
@@ -133,13 +145,15 @@ function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
 function at(above: Trail, steps: readonly Step[]): Trail[] {
   let found = [above];
   for (const step of steps) {
-    found = found.flatMap((trail) =>
-      trail.at(-1)!.children.flatMap((each) =>
-        isAt(step, each) ? [[...trail, each]] : []
-      )
-    );
+    const next: Trail[] = [];
+    for (const trail of found) {
+      for (const each of trail.at(-1)!.children) {
+        if (isAt(step, each)) next.push([...trail, each]);
+      }
+    }
+    found = next;
   }
-  return found as Trail[];
+  return found;
 }
 
 /** The elements of a path that are there, and the steps after them. */

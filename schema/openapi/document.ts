@@ -137,7 +137,7 @@ function operationObject(operation: Described, failures: Failure[]) {
     requestBody: body || xml.includes("body")
       ? {
         required: true,
-        content: contentOf(body, xml.includes("body"), exampleBodies(key)),
+        content: mediaTypesOf(body, xml.includes("body"), exampleBodies(key)),
       }
       : undefined,
     responses: {
@@ -145,7 +145,7 @@ function operationObject(operation: Described, failures: Failure[]) {
         description: operation.returns,
         headers: responseHeaders(ownHeaders as ResponseHeader[]),
         ...status !== 204 && {
-          content: contentOf(
+          content: mediaTypesOf(
             response,
             xml.includes("response"),
             exampleResponses(key),
@@ -169,7 +169,7 @@ type Examples = ReturnType<typeof exampleBodies>;
  * The content of a body: JSON with this schema, XML, or both. EDItEUR publishes the schemas
  * of the XML.
  */
-function contentOf(
+function mediaTypesOf(
   name: string | undefined,
   isXml: boolean,
   examples: Examples,

@@ -327,6 +327,7 @@ it3(
     assertEquals(codes(second.outcomes[0]), ["other_reference"]);
     assertEquals(third.outcomes[0].id, id);
     assertEquals((await product(id)).title, "Three");
+    assert((await onix.xml(`/${id}`)).includes("<RecordReference>one<"));
     const deleted = await onix.report(message(deletionOf("two")));
     assertEquals(deleted.deleted, 1);
   },

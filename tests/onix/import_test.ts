@@ -77,19 +77,6 @@ it("finds a product by the reference that it is exported under", async ({ org, o
   assertEquals((await product(id)).isbn13, "9780141439587");
 });
 
-it("keeps the first reference of a product", async ({ onix }) => {
-  const { outcomes: [{ id }] } = await onix.report(message(record()));
-
-  const report = await onix.report(
-    message(record({ reference: "other.example.1", title: "Emma II" })),
-  );
-
-  assertEquals(report.outcomes[0].id, id);
-  const xml = await onix.xml(`/${id}`);
-  assertMatch(xml, /<RecordReference>press\.example\.1</);
-  assertMatch(xml, /<TitleText>Emma II</);
-});
-
 it("links a record whose name has other white space", async ({ org, onix, product }) => {
   const name = " Thin\u2009 Spaces\u00a0Press";
   const { body: { data } } = await org.post("/api/imprints", { name });

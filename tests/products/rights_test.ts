@@ -6,6 +6,7 @@ import {
   type Organization,
   testsOf,
 } from "../support/app/harness.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { assertDetails } from "../support/client/expect.ts";
 import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";
 
@@ -104,13 +105,15 @@ it("are embedded in a list by include", async ({ org, app }) => {
   const shallow = TREE.map((
     { id, market_reference, exclusivity, markets },
   ) => ({ id, market_reference, exclusivity, markets }));
-  const { product_sales_rights } = product;
+  const { product_territories, product_sales_rights } = product;
   const both = { product_territories: shallow, product_sales_rights };
 
   for (
     const [include, embedded] of [
       ["", {}],
       ["product_territories", { product_territories: shallow }],
+      ["supply_details", { product_territories }],
+      ["supply_details,product_territories", { product_territories }],
       ["sales_rights", { product_sales_rights }],
       ["product_sales_rights", { product_sales_rights }],
       ...[
@@ -130,6 +133,14 @@ it("are embedded in a list by include", async ({ org, app }) => {
     );
     assertEquals(item, { ...lighter, ...embedded });
   }
+  await eventually([product_territories], async () => {
+    const { body } = await org.get(
+      "/api/products/changes?include=supply_details",
+    );
+    return body.data.map((change: { product: typeof product }) =>
+      change.product.product_territories
+    );
+  });
 });
 
 it("derive for_sale from the sales rights type (ONIX List 46)", async ({ org, app }) => {

@@ -1,5 +1,5 @@
 import { elementOf, type Fields, snake } from "../../fields.ts";
-import { objectsIn } from "../../objects.ts";
+import { objectsIn, remembered } from "../../objects.ts";
 import { ARRAYS, FIELDS } from "../../product.ts";
 import { childValue, type Element } from "../xml/element.ts";
 import {
@@ -20,6 +20,15 @@ import { RecordReader } from "./record_reader.ts";
 /** An element on the way to a place, or a step to one that is missing. */
 export type Stop = Step & { element?: Element };
 
+/** A field, and the steps to its place. */
+type Place = readonly [name: string, steps: readonly Step[]];
+
+/** The entries of an array as they stand in the record, and the reader that knows their elements. */
+interface ReadEntries {
+  entries: Record<string, unknown>[];
+  reader: RecordReader;
+}
+
 /** The fields that have the ISBNs, by their types (List 5). */
 const ISBN_FIELDS: Readonly<Record<string, string>> = {
   "02": "isbn10",
@@ -27,74 +36,100 @@ const ISBN_FIELDS: Readonly<Record<string, string>> = {
   "15": "isbn13",
 };
 
-/** Where a product without supply details has its availability. */
-const AVAILABILITY = "ProductSupply/SupplyDetail/ProductAvailability";
+/** The places of the mapped fields, by block. */
+const PLACES = Map.groupBy(
+  MAPPED.filter(([name]) => name !== "product_availability")
+    .map(([name, { block, place }]) => {
+      const field = name === "collections" ? undefined : FIELDS[name];
+      const own = field && elementOf(name, field);
+      return { block, place: [name, stepsOf(own ?? place)] as Place };
+    }),
+  ({ block }) => block,
+);
 
-/**
- * The pointer into the product for a place in its record, or null if no field holds what
- * is there. Without the product, arrays have no positions.
- */
-export function pointerTo(
-  way: readonly Stop[],
-  product?: Readonly<Record<string, unknown>>,
-): string | null {
-  const [root, first, ...inner] = way;
-  if (root!.name === "Header") return pointerToSender(inner);
-  const block = BLOCKS.find((name) => name === first!.name) ?? null;
-  const within = block === null || block === "ProductSupply"
-    ? [first!, ...inner]
-    : inner;
-  if (within[0]?.name === "ProductIdentifier") {
-    const field = ISBN_FIELDS[codeIn(within[0], "ProductIDType") ?? ""];
-    if (field) return `/${field}`;
+/** Where a product without supply details has its availability. */
+const AVAILABILITY: Place = [
+  "product_availability",
+  stepsOf("ProductSupply/SupplyDetail/ProductAvailability"),
+];
+
+/** The places of the fields of an object in its composite. */
+const placesIn = remembered((fields: Fields): Place[] =>
+  Object.entries(fields).flatMap(([name, field]): Place[] => {
+    const place = elementOf(name, field);
+    return place === null ? [] : [[name, stepsOf(place)]];
+  })
+);
+
+/** The pointers into a product. Without the product, arrays have no positions. */
+export class Pointers {
+  readonly #product: Readonly<Record<string, unknown>>;
+  readonly #read = new Map<string, ReadEntries>();
+
+  constructor(product: Readonly<Record<string, unknown>> = {}) {
+    this.#product = product;
   }
-  const isAvailability = within.at(-1)?.name === "ProductAvailability" &&
-    objectsIn(product?.product_territories).length === 0;
-  const places = MAPPED.flatMap(([name, field]): [string, string][] => {
-    if (field.block !== block) return [];
-    if (name !== "product_availability") return [[name, placeOf(name)]];
-    return isAvailability ? [[name, AVAILABILITY]] : [];
-  });
-  const name = nearest(places, within);
-  if (name === undefined) return null;
-  const field = fieldOf(name);
-  const shown = objectsIn(product?.[field]);
-  const [composite] = within;
-  const container = root!.element && containerOf(root!.element, block);
-  if (!shown.length || !container || !composite?.element) return `/${field}`;
-  const reader = new RecordReader(root!.element!, { isSilent: true });
-  const read = objectsIn(MAPPING[name]!.read(container, reader));
-  const i = read.findIndex((each) =>
-    reader.elementOf(each) === composite.element
-  );
-  const own = field === "collateral"
-    ? shown.filter(({ collateral_type }) => collateral_type === name)
-    : shown;
-  if (!own[i]) return `/${field}`;
-  const { fields } = ARRAYS.collateral.types![name] ??
-    FIELDS[field] as { fields: Fields };
-  const below = pointerBelow(fields, within.slice(1), read[i]!, reader);
-  return `/${field}/${shown.indexOf(own[i])}${below}`;
+
+  /** The pointer for a place in the record, or null if no field holds what is there. */
+  pointerTo([root, ...way]: readonly Stop[]): string | null {
+    const [first, ...inner] = way;
+    // What the header says of its sender is written in the organization.
+    if (root!.name === "Header") {
+      return `/organization/${snake(inner[0]!.name)}`;
+    }
+    const block = BLOCKS.find((name) => name === first!.name) ?? null;
+    const within = block === null || block === "ProductSupply" ? way : inner;
+    if (within[0]?.name === "ProductIdentifier") {
+      const field = ISBN_FIELDS[codeIn(within[0], "ProductIDType") ?? ""];
+      if (field) return `/${field}`;
+    }
+    const isOwnAvailability = within.at(-1)?.name === "ProductAvailability" &&
+      objectsIn(this.#product.product_territories).length === 0;
+    const places = (PLACES.get(block) ?? []).map(({ place }) => place);
+    const name = nearest(
+      isOwnAvailability ? [AVAILABILITY] : places,
+      within,
+    );
+    if (name === undefined) return null;
+    const field = fieldOf(name);
+    const composite = within[0]!.element;
+    const shown = objectsIn(this.#product[field]).filter((entry) =>
+      field !== "collateral" || entry.collateral_type === name
+    );
+    if (!composite || shown.length === 0) return `/${field}`;
+    const { entries, reader } = this.#read.getOrInsertComputed(name, () => {
+      const record = root!.element!;
+      const reader = new RecordReader(record, { isSilent: true });
+      const container = containerOf(record, MAPPING[name]!.block)!;
+      return {
+        entries: objectsIn(MAPPING[name]!.read(container, reader)),
+        reader,
+      };
+    });
+    const i = entries.findIndex((each) => reader.elementOf(each) === composite);
+    if (!shown[i]) return `/${field}`;
+    const { fields } = ARRAYS.collateral.types![name] ??
+      FIELDS[field] as { fields: Fields };
+    const below = pointerBelow(fields, within.slice(1), entries[i]!, reader);
+    const position = objectsIn(this.#product[field]).indexOf(shown[i]);
+    return `/${field}/${position}${below}`;
+  }
 }
 
-/** The pointer below an entry of the record, whose arrays and groups are tied to their elements. */
+/** The pointer below an entry, whose arrays are tied to their elements. */
 function pointerBelow(
   fields: Fields,
   way: readonly Stop[],
   entry: Record<string, unknown>,
   reader: RecordReader,
 ): string {
-  const places = Object.entries(fields).flatMap(([name, field]) => {
-    const place = elementOf(name, field);
-    return place === null ? [] : [[name, place] as [string, string]];
-  });
-  const name = nearest(places, way);
+  const name = nearest(placesIn(fields), way);
   if (name === undefined) return "";
   const field = fields[name]!;
   const value = entry[name];
   const rest = way.slice(1);
   if (field.kind === "group") {
-    const group = value as Record<string, unknown> ?? {};
+    const group = (value ?? {}) as Record<string, unknown>;
     return `/${name}${pointerBelow(field.fields, rest, group, reader)}`;
   }
   if (field.kind !== "rows" && field.kind !== "values") return `/${name}`;
@@ -107,15 +142,14 @@ function pointerBelow(
     : `/${name}/${i}${pointerBelow(field.fields, rest, entries[i]!, reader)}`;
 }
 
-/** The name whose place goes the farthest along the way, with the most codes of it. */
+/** The field whose place goes the farthest along the way, with the most codes of it. */
 function nearest(
-  places: readonly [name: string, place: string][],
+  places: readonly Place[],
   way: readonly Stop[],
 ): string | undefined {
   let best: string | undefined;
   let most = 0;
-  for (const [name, place] of places) {
-    const steps = stepsOf(place);
+  for (const [name, steps] of places) {
     const end = steps.findIndex((step, i) => !way[i] || !fits(step, way[i]!));
     const matched = end < 0 ? steps : steps.slice(0, end);
     const codes = matched.flatMap((step) => step.codes).length;
@@ -137,23 +171,9 @@ function codeIn({ codes, element }: Stop, name: string): string | undefined {
     : codes.find(([child]) => child === name)?.[1];
 }
 
-/** The place of a mapped field in its block. */
-function placeOf(name: string): string {
-  const field = FIELDS[name];
-  const place = field && name !== "collections"
-    ? elementOf(name, field)
-    : undefined;
-  return place ?? MAPPING[name]!.place;
-}
-
 /** The field of the product that a mapped field is. */
 function fieldOf(name: string): string {
   if (name === "collections") return "product_collections";
   if (COLLATERAL_TYPES.some((type) => type === name)) return "collateral";
   return name in FIELDS ? name : `${name}_id`;
-}
-
-/** What the header says of its sender is written in the organization. */
-function pointerToSender([sender]: readonly Stop[]): string | null {
-  return sender ? `/organization/${snake(sender.name)}` : null;
 }

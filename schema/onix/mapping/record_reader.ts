@@ -291,7 +291,8 @@ function isOfWhatIsRead(kind: string): boolean {
   return READ.includes(kind.slice(0, kind.indexOf(" ")));
 }
 
-function shortened(text: string | null): string | null {
+/** The text, at most 200 characters of it. */
+export function shortened(text: string | null): string | null {
   return text !== null && codePoints(text) > 200
     ? `${[...text.slice(0, 400)].slice(0, 199).join("")}…`
     : text;
