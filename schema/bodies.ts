@@ -194,7 +194,8 @@ function shownValues(field: Values | List): v.GenericSchema {
   );
 }
 
-function givenValues(field: Values | List): v.GenericSchema {
+/** The array of values in a body. */
+export function givenValues(field: Values | List): v.GenericSchema {
   const min = field.isRequired ? 1 : 0;
   if (field.kind === "list") {
     const { item, max, isDistinct } = field;

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { Amount, Percent, PositiveInteger } from "./numbers.ts";
 import { DateTime } from "./date_time.ts";
-import { array, type Distinct, SAME } from "./objects.ts";
+import { array, type Distinct, distinctBy, SAME } from "./objects.ts";
 import { code, type OnixList } from "./onix_codes.ts";
 import { idOrName, type Names } from "./named.ts";
-import { Day, described, idIn, text, Timestamp } from "./values.ts";
+import { Day, described, heading, idIn, text, Timestamp } from "./values.ts";
 
 /*
  * The words in which `product.ts` and `records.ts` describe what is stored. A field has
@@ -130,7 +130,7 @@ export interface Rows {
   link?: string;
   /** The fields of each type of row. `fields` then has the discriminator alone. */
   types?: Readonly<Record<string, TypeOfRow>>;
-  /** The fields by which ONIX tells entries apart. Default: their required codes. */
+  /** The fields by which ONIX tells entries apart, `group.field` in a group. Default: their required codes. */
   same?: readonly string[];
   /** The fields that tell those of one key apart, the strongest first. */
   apart?: readonly string[];
@@ -369,6 +369,69 @@ export function listOfCodes(
 /** Values of any schema. */
 export function listOf(item: v.GenericSchema): List {
   return { kind: "list", item, response: item };
+}
+
+/** Whether a text is missing: absent, null or blank. */
+export function isMissing(text: unknown): boolean {
+  return text === undefined || text === null ||
+    typeof text === "string" && !/\S/.test(text);
+}
+
+/** A name that some codes need. */
+export function neededFor(
+  name: string,
+  codeField: string,
+  ...codes: string[]
+): Rule {
+  return {
+    fields: [codeField, name],
+    check: ({ [codeField]: code, [name]: value }) =>
+      codes.includes(code as string) && isMissing(value)
+        ? `required: The code ${code} of ${codeField} needs a name`
+        : undefined,
+  };
+}
+
+/** A name that one code needs, and no other may have. */
+export function onlyFor(name: string, codeField: string, only: string): Rule {
+  const needed = neededFor(name, codeField, only);
+  return {
+    ...needed,
+    check(entry) {
+      const { [codeField]: code, [name]: value } = entry;
+      const isOther = typeof code === "string" && code !== only;
+      return isOther && value !== undefined && value !== null
+        ? `unexpected_name: Only the code ${only} of ${codeField} has a name: omit it`
+        : needed.check(entry);
+    },
+  };
+}
+
+/**
+ * Identifiers of one party or thing, such as `SupplierIdentifier`: a type of an ONIX list, the
+ * name of a proprietary type, and the value. One of each type, and a proprietary one of each name.
+ */
+export function identifiers(
+  type: string,
+  codeField: string,
+  list: OnixList,
+  { rules = [], ...options }: Pick<Values, "rules" | "distinct" | "stored"> =
+    {},
+  element = pascal(codeField).replace("Id", "ID"),
+): Values {
+  // deno-fmt-ignore
+  const fields: Fields = {
+    [codeField]: about("The type of the identifier.", required(codeOf(list)), element),
+    id_type_name: about("The name of a proprietary type, required for code 01 and only there.", words, "IDTypeName"),
+    id_value: about("The identifier.", required(column(heading())), "IDValue"),
+  };
+  return values(fields, {
+    type,
+    same: [codeField, "id_type_name"],
+    rules: [onlyFor("id_type_name", codeField, "01"), ...rules],
+    distinct: [distinctBy(codeField, "id_type_name")],
+    ...options,
+  });
 }
 
 /** The same field with what it means, and the place in ONIX that `About` describes. */

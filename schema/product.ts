@@ -13,11 +13,15 @@ import {
   derived,
   type Fields,
   group,
+  identifiers,
+  isMissing,
   isTrue,
   isTrueOrNull,
   labelled,
   listOf,
   listOfCodes,
+  neededFor,
+  onlyFor,
   percent,
   refers,
   required,
@@ -348,54 +352,6 @@ const ONE_WORLD: Distinct = {
 /** The limits of the arrays of codes beside the scalars. */
 const CODES = { max: 50, isDistinct: true };
 
-/** Whether a text is missing: absent, null or blank. */
-function isMissing(text: unknown): boolean {
-  return text === undefined || text === null ||
-    typeof text === "string" && !/\S/.test(text);
-}
-
-/** A name that some codes need. */
-function neededFor(name: string, codeField: string, ...codes: string[]): Rule {
-  return {
-    fields: [codeField, name],
-    check: ({ [codeField]: code, [name]: value }) =>
-      codes.includes(code as string) && isMissing(value)
-        ? `required: The code ${code} of ${codeField} needs a name`
-        : undefined,
-  };
-}
-
-/** A name that one code needs, and no other may have. */
-function onlyFor(name: string, codeField: string, only: string): Rule {
-  const needed = neededFor(name, codeField, only);
-  return {
-    ...needed,
-    check(entry) {
-      const { [codeField]: code, [name]: value } = entry;
-      const isOther = typeof code === "string" && code !== only;
-      return isOther && value !== undefined && value !== null
-        ? `unexpected_name: Only the code ${only} of ${codeField} has a name: omit it`
-        : needed.check(entry);
-    },
-  };
-}
-
-// deno-fmt-ignore
-const PRODUCT_IDENTIFIER = {
-  product_id_type: about("The type of the identifier.", required(codeOf(5)), "ProductIDType"),
-  id_type_name: about("The name of a proprietary type, required for code 01 and only there.", words, "IDTypeName"),
-  id_value: about("The identifier.", required(column(heading())), "IDValue"),
-};
-
-const PROPRIETARY_PRODUCT_ID = onlyFor(
-  "id_type_name",
-  "product_id_type",
-  "01",
-);
-
-/** An identifier of each type, and a proprietary one of each name. */
-const PRODUCT_ID_TYPE = distinctBy("product_id_type", "id_type_name");
-
 /** The ISBNs of a product have fields of their own. */
 const ISBN_ELSEWHERE: Rule = {
   fields: ["id_value", "product_id_type"],
@@ -596,10 +552,7 @@ export const ARRAYS = {
     listOfCodes(144, CODES), "EpubTechnicalProtection"),
 
   product_identifiers: about("The numbers that identify the product besides its ISBNs, such as a DOI or the publisher's own.",
-    values(PRODUCT_IDENTIFIER, {
-      type: "ProductIdentifier", same: ["product_id_type", "id_type_name"],
-      rules: [PROPRIETARY_PRODUCT_ID, ISBN_ELSEWHERE], distinct: [PRODUCT_ID_TYPE],
-    }), "ProductIdentifier"),
+    identifiers("ProductIdentifier", "product_id_type", 5, { rules: [ISBN_ELSEWHERE] }), "ProductIdentifier"),
 
   subjects: about("What the product is about, as codes of subject schemes or in words.", values({
     main_subject: about("Whether this is the main subject in its scheme.", isTrueOrNull),
@@ -649,22 +602,15 @@ export const ARRAYS = {
   related_products: about("Other products and how they relate to this one, such as its ebook or the edition it replaces.", values({
     product_relation_codes: about("How the other product relates to this one.", required(listOfCodes(51)), "ProductRelationCode"),
     product_identifiers: about("The numbers that identify the other product.",
-      required(values({ ...PRODUCT_IDENTIFIER }, {
-        type: "RelatedProductIdentifier", same: ["product_id_type", "id_type_name"],
-        rules: [PROPRIETARY_PRODUCT_ID, ISBN_CHECKED], distinct: [PRODUCT_ID_TYPE],
-        stored: withBareValue,
+      required(identifiers("RelatedProductIdentifier", "product_id_type", 5, {
+        rules: [ISBN_CHECKED], stored: withBareValue,
       })), "ProductIdentifier"),
   }, { type: "RelatedProduct", same: ["product_identifiers"] }), "RelatedProduct"),
 
   related_works: about("Works and how they relate to this product, such as the work of which it is a manifestation.", values({
     work_relation_code: about("How the work relates to this product.", required(codeOf(164))),
-    work_identifiers: about("The numbers that identify the work.", required(values({
-      work_id_type: about("The type of the identifier.", required(codeOf(16)), "WorkIDType"),
-      id_type_name: about("The name of a proprietary type, required for code 01 and only there.", words, "IDTypeName"),
-      id_value: about("The identifier.", required(column(heading())), "IDValue"),
-    }, {
-      type: "WorkIdentifier", same: ["work_id_type", "id_type_name"], rules: [onlyFor("id_type_name", "work_id_type", "01")],
-    })), "WorkIdentifier"),
+    work_identifiers: about("The numbers that identify the work.",
+      required(identifiers("WorkIdentifier", "work_id_type", 16, { distinct: [] })), "WorkIdentifier"),
   }, { type: "RelatedWork", same: ["work_relation_code", "work_identifiers"] }), "RelatedWork"),
 
   supporting_resources: about("Files that help to sell the product, such as covers, samples and trailers.", values({
@@ -704,6 +650,8 @@ export const ARRAYS = {
       supplier: about("The supplier.", group({
         supplier_role: about("The supplier's part in the trade.", labelled(93)),
         supplier_name: about("The name of the supplier.", words),
+        supplier_identifiers: about("The numbers that identify the supplier, such as its GLN.",
+          identifiers("SupplierIdentifier", "supplier_id_type", 92), "SupplierIdentifier"),
       })),
       product_availability: about("The availability from this supplier.", labelled(65)),
       supply_dates: about("The dates of the supply.", rows("supply_dates", {
@@ -736,7 +684,8 @@ export const ARRAYS = {
         apart: ["valid_from", "valid_to", "minimum_order_quantity"],
         together: ["price_amount", "currency_code", "taxes"],
       }), "Price"),
-    }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail", same: ["supplier"], keepsRest: true }), "SupplyDetail"),
+    }, { put: "tree", link: "supply_detail_id", type: "SupplyDetail", keepsRest: true,
+      same: ["supplier.supplier_role", "supplier.supplier_name"], apart: ["supplier.supplier_identifiers"] }), "SupplyDetail"),
   }, {
     put: "tree",
     link: "territory_id",

@@ -4,6 +4,7 @@ import {
   assigned,
   column,
   type Fields,
+  identifiers,
   isTrueOrNull,
   refers,
   required,
@@ -35,9 +36,15 @@ const OWN = {
     badge_colour: about("The colour of the badge that marks products under the license, as `#rrggbb`.", column(Colour, v.string()), null),
   }),
   seasons: own("Season", null),
-  publishers: own("Publisher", "PublisherName"),
+  publishers: own("Publisher", "PublisherName", {
+    identifiers: about("The numbers that identify the publisher, such as its GLN.",
+      identifiers("PublisherIdentifier", "name_id_type", 44, {}, "PublisherIDType"), "PublisherIdentifier"),
+  }),
   divisions: own("Division", null),
-  imprints: own("Imprint", "ImprintName"),
+  imprints: own("Imprint", "ImprintName", {
+    identifiers: about("The numbers that identify the imprint, such as the publisher's own.",
+      identifiers("ImprintIdentifier", "name_id_type", 44, {}, "ImprintIDType"), "ImprintIdentifier"),
+  }),
   collections: own("Collection", "TitleText", {
     collection_type: about("The kind of collection, such as a series.", column(text(), v.string()), null),
   }),

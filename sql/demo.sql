@@ -24,11 +24,12 @@ values
   ('00000000-0000-4000-8000-000000000001', '20000000-0000-4000-8000-000000000004', 'Spring 2027')
 on conflict do nothing;
 
-insert into publishers (organization_id, id, name)
+insert into publishers (organization_id, id, name, identifiers)
 values
-  ('00000000-0000-4000-8000-000000000001', '30000000-0000-4000-8000-000000000001', 'Lighthouse Books'),
-  ('00000000-0000-4000-8000-000000000001', '30000000-0000-4000-8000-000000000002', 'Harbour Graphic'),
-  ('00000000-0000-4000-8000-000000000001', '30000000-0000-4000-8000-000000000003', 'Tidewater Audio')
+  ('00000000-0000-4000-8000-000000000001', '30000000-0000-4000-8000-000000000001', 'Lighthouse Books',
+    '[{"name_id_type": "06", "id_value": "5012345000015"}]'),
+  ('00000000-0000-4000-8000-000000000001', '30000000-0000-4000-8000-000000000002', 'Harbour Graphic', null),
+  ('00000000-0000-4000-8000-000000000001', '30000000-0000-4000-8000-000000000003', 'Tidewater Audio', null)
 on conflict do nothing;
 
 insert into divisions (organization_id, id, name)
@@ -756,12 +757,18 @@ on conflict do nothing;
 
 insert into supply_details (
   organization_id, product_id, territory_id, id, position, supplier_role, supplier_name, product_availability, order_time,
-  pack_quantity, unpriced_item_type
+  pack_quantity, unpriced_item_type, supplier_identifiers
 )
 select
   organization_id, products.id, ('e2' || substr(products.id::text, 3, 32) || to_char(territory, 'FM00'))::uuid,
   ('e5' || substr(products.id::text, 3, 32) || to_char(position, 'FM00'))::uuid, position, supplier_role, supplier_name,
-  product_availability, order_time, pack_quantity, unpriced_item_type
+  product_availability, order_time, pack_quantity, unpriced_item_type,
+  case supplier_name
+    when 'Harbour Wholesale' then jsonb '[
+      {"supplier_id_type": "06", "id_value": "5012345000022"},
+      {"supplier_id_type": "01", "id_type_name": "Account", "id_value": "HW-1"}
+    ]'
+  end
 from products
 join (
   values

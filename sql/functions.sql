@@ -218,9 +218,10 @@ create or replace function move_names() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
   times constant text[] := array['created_at', 'updated_at'];
-  -- ONIX shows the whole contributor, JSON the name.
+  -- ONIX shows the whole record, JSON the name.
   unshown constant text[] := times || array[
-    'names_before_key', 'key_names', 'person_name_inverted', 'is_organization', 'isni', 'orcid', 'biographical_note'
+    'names_before_key', 'key_names', 'person_name_inverted', 'is_organization', 'isni', 'orcid', 'biographical_note',
+    'identifiers'
   ];
 begin
   case tg_op

@@ -15,7 +15,7 @@ import {
 } from "../../schema/onix/mapping/mapping.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { FIELDS } from "../../schema/product.ts";
-import type { LinkRow, Links, Warn } from "./links.ts";
+import type { LinkRow, Links, PartyIdentifiers, Warn } from "./links.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 
@@ -136,6 +136,21 @@ export function bodyOf(
 }
 
 const NAMED = [["publisher", "publishers"], ["imprint", "imprints"]] as const;
+
+/** What a record says of the identifiers of its parties, unless the product's party has some. */
+export function identifiersIn(
+  { record, values }: Reading,
+  book: Book,
+): PartyIdentifiers[] {
+  return NAMED.flatMap(([field, table]) => {
+    const identifiers = objectsIn(values[`${field}_identifiers`]);
+    if (identifiers.length === 0) return [];
+    const id = elementOfField(record, field)?.id;
+    const isFilled = id === book.product[`${field}_id`] &&
+      book.identifiers[field].length > 0;
+    return id && !isFilled ? [{ table, id, identifiers }] : [];
+  });
+}
 
 const CODED = [
   ["publishing_status", "publishing_statuses"],

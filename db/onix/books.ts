@@ -7,7 +7,8 @@ import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import { organization, sql } from "../connections/sql.ts";
+import type { OwnTable } from "../../schema/records.ts";
+import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
@@ -20,7 +21,7 @@ import {
   validDocument,
 } from "../products/documents.ts";
 import { jsonArray } from "../json_array.ts";
-import { selectRecord } from "../products/json.ts";
+import { recordWithId, selectRecord } from "../products/json.ts";
 import type { Book, Differences } from "../../schema/onix/mapping/mapping.ts";
 
 /*
@@ -31,6 +32,8 @@ import type { Book, Differences } from "../../schema/onix/mapping/mapping.ts";
 /** What is stored beside the JSON of a product. */
 export interface BesideProduct extends ReceivedRow {
   organization: string;
+  /** The identifiers of its publisher and its imprint, as a JSON object. */
+  identifiers: string;
   /** The product's contributors as a JSON array, as `GET /contributors/{id}` shows them. */
   contributors: string;
   /** The reference that the product is bound to. Null without a record. */
@@ -46,9 +49,19 @@ export interface ReceivedRow {
   identities: Ids | null;
 }
 
+/** The identifiers of the party that a reference of product `p` names. */
+function identifiersOf(table: OwnTable, reference: string): Statement {
+  const party = recordWithId(table, raw(`p.${reference}`));
+  return sql`(select r.identifiers ${party})`;
+}
+
 /** The columns of `BesideProduct` without the record and its reference: product `p`, organization `o`, record `n`. */
 export const besideProduct = sql`
   o.name as organization,
+  json_build_object(
+    'publisher', ${identifiersOf("publishers", "publisher_id")},
+    'imprint', ${identifiersOf("imprints", "imprint_id")}
+  )::text as identifiers,
   ${
   jsonArray(sql`
     select ${selectRecord("contributors")}
@@ -98,11 +111,13 @@ export async function getSource(
   );
   if (!stored) throw productNotFound(id);
   const product = stored.product ?? await build(database, id);
-  const { organization: name, contributors, reference, digest } = stored;
+  const { organization: name, contributors, identifiers, reference, digest } =
+    stored;
   const tag = stored.etag ?? etagOf(product);
+  const parts = [tag, contributors, identifiers, name, reference, digest];
   return {
     source: { ...stored, product },
-    etag: etagOf([tag, contributors, name, reference, digest].join("\n")),
+    etag: etagOf(parts.join("\n")),
   };
 }
 
@@ -141,10 +156,14 @@ async function build(database: Queries, id: string): Promise<string> {
 }
 
 /** The book of a source, whose product was parsed from its text. */
-export function bookOf({ product, contributors, ...rest }: Source): Book {
+export function bookOf(
+  { product, contributors, identifiers, ...rest }: Source,
+): Book {
+  const { publisher, imprint } = JSON.parse(identifiers);
   return {
     product: parseExact(product) as Record<string, unknown>,
     contributors: byId(contributors),
+    identifiers: { publisher: publisher ?? [], imprint: imprint ?? [] },
     organization: rest.organization,
     reference: rest.reference,
   };

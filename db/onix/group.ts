@@ -21,7 +21,7 @@ import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Write, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
-import { bodyOf } from "./body.ts";
+import { bodyOf, identifiersIn } from "./body.ts";
 import { bookOf, receivedIn } from "./books.ts";
 import {
   findProducts,
@@ -33,7 +33,11 @@ import {
   referencesOf,
 } from "./find.ts";
 import { type Item, outcomeOf, type StoredForm, storedForm } from "./items.ts";
-import { linkRecords } from "./links.ts";
+import {
+  fillIdentifiers,
+  linkRecords,
+  type PartyIdentifiers,
+} from "./links.ts";
 import {
   createdAgain,
   fault,
@@ -228,7 +232,14 @@ async function writesOf(
 
 /** The book of a product that does not exist yet. */
 function newBook({ item: { incoming: { reference } } }: Planned): Book {
-  return { product: {}, contributors: {}, organization: "", reference };
+  const identifiers = { publisher: [], imprint: [] };
+  return {
+    product: {},
+    contributors: {},
+    identifiers,
+    organization: "",
+    reference,
+  };
 }
 
 /** What these records write, after what they name has been found or created. */
@@ -245,6 +256,7 @@ async function writesTo(
   const news = compared.filter(({ one }) => !one.found);
   const deleted = await findDeleted(tx, news.map(({ one }) => one));
   const writes: RecordWrite[] = [];
+  const parties: PartyIdentifiers[] = [];
   for (const { one, book, form, now, last, received, merged } of compared) {
     await pace();
     const { item, found } = one;
@@ -255,6 +267,7 @@ async function writesTo(
       links,
       book,
     );
+    parties.push(...identifiersIn(now, book));
     const { differences, isEdited } = differencesOf(
       after,
       now.values,
@@ -291,6 +304,7 @@ async function writesTo(
       outcome: isMoved ? "updated" : "unchanged",
     });
   }
+  await tx.send(...fillIdentifiers(parties));
   return writes;
 }
 

@@ -6,6 +6,7 @@ import {
 } from "../../schema/onix/mapping/contributors.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
+  isOneOf,
   isOneOfTexts,
   json,
   names,
@@ -387,6 +388,47 @@ class Records {
     });
     return [...inserts, ...updates];
   }
+}
+
+/** The identifiers that a record says of a party. */
+export interface PartyIdentifiers {
+  table: Table;
+  id: string;
+  identifiers: readonly object[];
+}
+
+/** Gives parties without identifiers those that records say of them: of several, the first. */
+export function fillIdentifiers(
+  parties: readonly PartyIdentifiers[],
+): Statement[] {
+  return Array.from(
+    Map.groupBy(parties, ({ table }) => table),
+    ([name, all]) => {
+      const table = raw(name);
+      const rows = new Map(all.toReversed().map((party) => [party.id, party]));
+      return sql`
+        with lacking as materialized (
+          select r.id
+          from ${table} r
+          where r.organization_id = ${organization} and r.id ${
+        isOneOf([...rows.keys()])
+      }
+            and coalesce(r.identifiers, '[]') = '[]'
+          order by r.id
+          for no key update
+        )
+        update ${table} r
+        set identifiers = x.identifiers, updated_at = ${
+        nextUpdate("r.updated_at")
+      }
+        from jsonb_to_recordset(${
+        json([...rows.values()])
+      }) x (id uuid, identifiers jsonb)
+        where r.organization_id = ${organization} and r.id = x.id
+          and r.id in (select l.id from lacking l)
+      `;
+    },
+  );
 }
 
 /** Whether two names share a word. An initial is a word that begins so. */

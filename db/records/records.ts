@@ -5,6 +5,7 @@ import {
   unknownReference,
 } from "../../schema/errors.ts";
 import type { Entry } from "../../schema/bodies.ts";
+import { columnsIn } from "../../schema/fields.ts";
 import type { RecordQuery, RecordSort } from "../../schema/record_query.ts";
 import {
   isShared,
@@ -135,8 +136,8 @@ function recordById(
 
 /** The columns that a body writes. */
 export function recordColumns(table: OwnTable): string[] {
-  return Object.entries(RECORDS[table].fields).flatMap(([name, field]) =>
-    field.kind === "column" && field.body ? [name] : []
+  return columnsIn(RECORDS[table].fields).flatMap(([name, field]) =>
+    field.kind !== "column" || field.body ? [name] : []
   );
 }
 
@@ -152,7 +153,10 @@ export async function createRecord(
 ): Promise<KeyedOutcome> {
   const id = uuidv7();
   const columns = recordColumns(table);
-  const values = columns.map((column) => sql`, ${body[column] ?? null}`);
+  const values = columns.map((column) => {
+    const value = body[column] ?? null;
+    return Array.isArray(value) ? sql`, ${json(value)}` : sql`, ${value}`;
+  });
   const insert = sql`
     insert into ${raw(table)} (organization_id, id, ${names(...columns)})
     values (${organization}, ${id}${values})

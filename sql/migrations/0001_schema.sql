@@ -321,6 +321,8 @@ create table publishers (
   name text not null,
   name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   found_name text collate "C" not null generated always as (folded(name)) stored,
+  -- ONIX List 44
+  identifiers entries,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -341,6 +343,8 @@ create table imprints (
   name text not null,
   name_key text collate "C" not null generated always as (key_of_name(name)) stored,
   found_name text collate "C" not null generated always as (folded(name)) stored,
+  -- ONIX List 44
+  identifiers entries,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
@@ -823,6 +827,8 @@ create table supply_details (
   -- ONIX List 93
   supplier_role text,
   supplier_name text,
+  -- ONIX List 92
+  supplier_identifiers entries,
   -- ONIX List 65
   product_availability text,
   -- Days

@@ -363,6 +363,7 @@ function bookOf(body: Any, reference: string) {
         { id: name, name },
       ]),
     ),
+    identifiers: { publisher: [], imprint: [] },
     organization: "Harbour Press",
     reference,
   };

@@ -433,6 +433,7 @@ Deno.test("A product without a record becomes one", async (t) => {
         title: "A & B\u0001",
       },
       contributors: {},
+      identifiers: { publisher: [], imprint: [] },
       organization: "Harbour Press",
       reference: null,
     };

@@ -46,6 +46,7 @@ function priced(prices: Price[], more: Record<string, unknown> = {}): Book {
       ...more,
     },
     contributors: {},
+    identifiers: { publisher: [], imprint: [] },
     organization: "Harbour Press",
     reference: null,
   };

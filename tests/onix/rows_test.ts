@@ -129,15 +129,16 @@ function casesOf(kind: Kind): Pair[] {
   });
   const ofField = (name: string) =>
     variations.filter(({ path, values }) =>
-      path.split("/")[0] === name && values.length > 0
+      `${path}/`.startsWith(`${name.replace(".", "/")}/`) && values.length > 0
     );
+  const keyed = key.map((name) => name.split(".")[0]!);
   const fieldOf = ({ path }: { path: string }) => path.split("/")[0]!;
-  const telling = apart.length > 0 ? apart : key;
+  const telling = [...key, ...apart];
   return telling.flatMap((name) => ofField(name).slice(0, 1)).map(
     (variation) => {
       const [b, c] = variation.values.map((one) => varied(row, variation, one));
       const others = variations.filter((one) =>
-        fieldOf(one) !== fieldOf(variation) && !key.includes(fieldOf(one)) &&
+        fieldOf(one) !== fieldOf(variation) && !keyed.includes(fieldOf(one)) &&
         // Its first codes are of releases before 3.0.
         fieldOf(one) !== "text_format" && one.values.length === 2
       );
@@ -289,6 +290,7 @@ async function messageOf(products: Any[]): Promise<string> {
       {
         product,
         contributors: {},
+        identifiers: { publisher: [], imprint: [] },
         organization: "Harbour",
         reference: `rows.${i}`,
       },

@@ -173,6 +173,10 @@ export function bookOf({ values, reference }: Incoming): Book {
   return {
     product: copy,
     contributors,
+    identifiers: {
+      publisher: values.publisher_identifiers ?? [],
+      imprint: values.imprint_identifiers ?? [],
+    },
     organization: "Harbour Press",
     reference,
   };

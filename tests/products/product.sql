@@ -307,7 +307,8 @@ from (
                 from onix_codes c
                 where c.list = 93 and c.code = y.supplier_role
               ) as supplier_role_label,
-               y.supplier_name
+               y.supplier_name,
+               coalesce(shown_values(y.supplier_identifiers, '{"supplier_id_type":null,"id_type_name":null,"id_value":null}'), '[]') as supplier_identifiers
             ) x
           ) as supplier,
            y.product_availability,

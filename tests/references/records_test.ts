@@ -12,7 +12,10 @@ import {
 } from "../support/data/records.ts";
 
 /** What columns without a value show, if not null. */
-const EMPTY: Record<string, unknown> = { is_organization: false };
+const EMPTY: Record<string, unknown> = {
+  is_organization: false,
+  identifiers: [],
+};
 
 // Those with fields of their own differ; the others have a name alone.
 const fieldsOf = (table: OwnTable) => Object.keys(RECORDS[table].fields);
@@ -81,7 +84,12 @@ for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
     const renamed = await org.put(record, { name: "B" });
     const cleared = await org.put(
       record,
-      Object.fromEntries(others.map((column) => [column, null])),
+      Object.fromEntries(
+        others.map((column) => [
+          column,
+          column === "identifiers" ? [] : null,
+        ]),
+      ),
     );
     const empty = await org.put(record, {});
 

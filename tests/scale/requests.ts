@@ -170,12 +170,14 @@ async function askInOnix(
     headers,
     body: message(record({ reference: "press.example.99", isbn: isbn13 })),
   });
+  const identified =
+    "<PublisherIdentifier><PublisherIDType>06</PublisherIDType><IDValue>5012345000015</IDValue></PublisherIdentifier><PublisherName>";
   const messages = [
     book,
     { ...book, title: "Changed", form: "BB" },
     { ...book, notification: "04", pages: 480 },
     { ...book, reference: "press.example.alias" },
-  ].map((one) => message(record(one)));
+  ].map((one) => message(record(one).replace("<PublisherName>", identified)));
   // Another sender describes the same book, and the first one again.
   messages.push(
     messages[0]!.replace("<SenderName>", "<SenderName>Not "),

@@ -8,7 +8,13 @@ import {
   replaceChildren,
   settledText,
 } from "../xml/element.ts";
-import { canonical, isEqual, MAX_ENTRIES, objectsIn } from "../../objects.ts";
+import {
+  canonical,
+  isEqual,
+  isObject,
+  MAX_ENTRIES,
+  objectsIn,
+} from "../../objects.ts";
 import type { Codec, RecordReader } from "./record_reader.ts";
 
 /*
@@ -44,13 +50,22 @@ export function traitsOf(
   beside = "",
   whole = canonical(form),
 ): Traits {
-  const others = Object.entries(form).filter(([name]) => !key.includes(name));
+  const keyed = key.map((path) => path.split(".")[0]);
+  const others = Object.entries(form).filter(([name]) => !keyed.includes(name));
   return {
     whole,
-    key: canonical(key.map((name) => form[name])),
-    apart: [...apart.map((name) => canonical(form[name])), beside],
+    key: canonical(key.map((path) => valueAt(form, path))),
+    apart: [...apart.map((path) => canonical(valueAt(form, path))), beside],
     others: canonical([others, beside]),
   };
+}
+
+/** The value of a field, or of `group.field`. */
+function valueAt(form: unknown, path: string): unknown {
+  return path.split(".").reduce(
+    (value, name) => isObject(value) ? value[name] : undefined,
+    form,
+  );
 }
 
 /**

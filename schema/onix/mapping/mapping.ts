@@ -1,7 +1,13 @@
 import { idOfCode } from "../../code_ids.ts";
-import { elementOf, type Field, type Fields } from "../../fields.ts";
+import {
+  elementOf,
+  type Field,
+  type Fields,
+  type Values,
+} from "../../fields.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
+import { RECORDS } from "../../records.ts";
 import { isPartOf } from "../rules/facts.ts";
 import {
   child,
@@ -58,6 +64,8 @@ export interface Book {
   product: Record<string, unknown>;
   /** The records of its contributors, as `GET /contributors/{id}` shows them, by id. */
   contributors: Readonly<Record<string, Record<string, unknown>>>;
+  /** The identifiers of its publisher and its imprint. */
+  identifiers: Readonly<Record<PartyName, readonly Entry[]>>;
   /** The name of the organization. */
   organization: string;
   /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
@@ -80,6 +88,22 @@ export interface Mapped extends Codec {
 export const REFERENCES: Readonly<Record<string, string>> = {
   publisher: "publisher_id",
   imprint: "imprint_id",
+};
+
+/** The parties that a product refers to, and that may have identifiers. */
+export type PartyName = "publisher" | "imprint";
+
+/** What identifies them, by the fields in which a record says it. */
+export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> =
+  {
+    publisher_identifiers: RECORDS.publishers.fields.identifiers as Values,
+    imprint_identifiers: RECORDS.imprints.fields.identifiers as Values,
+  };
+
+/** The places of their names. */
+const PLACES: Readonly<Record<PartyName, string>> = {
+  publisher: "Publisher[PublishingRole=01]/PublisherName",
+  imprint: "Imprint/ImprintName",
 };
 
 /** The code of a product without a form (List 150). */
@@ -108,11 +132,10 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
     "PublishingStatus",
     ({ product }) => product.publishing_status_code,
   ),
-  imprint: linked("Imprint/ImprintName", ({ product }) => product.imprint_name),
-  publisher: linked(
-    "Publisher[PublishingRole=01]/PublisherName",
-    ({ product }) => product.publisher_name,
-  ),
+  imprint: linked(PLACES.imprint, ({ product }) => product.imprint_name),
+  publisher: linked(PLACES.publisher, ({ product }) => product.publisher_name),
+  imprint_identifiers: identifiersOf("imprint"),
+  publisher_identifiers: identifiersOf("publisher"),
   collections: {
     block: "DescriptiveDetail",
     place: "Collection",
@@ -213,9 +236,7 @@ function linked(
   const [step, leaf] = stepsOf(place) as [Step, Step?];
   const read: Codec["read"] = (composite, reader) => {
     const value = codec.read(composite, reader);
-    const [first] = childrenOf(composite, step.name);
-    const isStandIn = first?.attributes.sourcename === NO_PUBLISHER;
-    return value === none || isStandIn ? undefined : value;
+    return value === none || isStandIn(composite, step) ? undefined : value;
   };
   const leave: Mapped["leave"] = (composite) => {
     const found = leaf &&
@@ -227,6 +248,55 @@ function linked(
     );
   };
   return { block: blockWith(place), place, ...codec, read, valueIn, leave };
+}
+
+/** Whether the composite of a step stands in for a publisher that the product does not have. */
+function isStandIn(parent: Element, { name }: Step): boolean {
+  return child(parent, name)?.attributes.sourcename === NO_PUBLISHER;
+}
+
+/**
+ * The identifiers of a party that a record names. They are values of the party, not of the
+ * product, so they have no form to compare. What goes out is the record's, but of a type that
+ * the party has, as the party has it.
+ */
+function identifiersOf(party: PartyName): Mapped {
+  const [step, leaf] = stepsOf(PLACES[party]) as [Step, Step];
+  const field = IDENTIFIERS[`${party}_identifiers`];
+  const all = codecOf("identifiers", field, step.name)!;
+  const typeOf = field.distinct![0]!.keyOf;
+  const partyIn = (block: Element) => {
+    const found = block.children.find((each) => isAt(step, each));
+    const isNamed = found && childValue(found, leaf.name) !== undefined;
+    return isNamed && !isStandIn(block, step) ? found : undefined;
+  };
+  const read: Codec["read"] = (block, reader) => {
+    const found = partyIn(block);
+    return found && all.read(found, reader);
+  };
+  return {
+    block: blockWith(step.name),
+    place: PLACES[party].replace(leaf.name, `${step.name}Identifier`),
+    read,
+    write(block, now, _, reader) {
+      const before = objectsIn(read(block, reader));
+      let after = before;
+      for (const own of objectsIn(now)) {
+        const [first, ...others] = after.filter((one) =>
+          typeOf(one) === typeOf(own)
+        );
+        if (!first) after = [...after, own];
+        else if (first.id_value !== own.id_value) {
+          after = after.filter((one) => !others.includes(one))
+            .map((one) => one === first ? own : one);
+        }
+      }
+      const found = partyIn(block);
+      if (found && after !== before) all.write(found, after, before, reader);
+    },
+    project: () => undefined,
+    valueIn: ({ identifiers }) => identifiers[party],
+  };
 }
 
 /** The entries that say another field, such as the extent that is the page count. */

@@ -1,3 +1,4 @@
+import type { Entry } from "../../bodies.ts";
 import { isEqual, isObject, objectsIn } from "../../objects.ts";
 import type { Release } from "../rules/releases.ts";
 import {
@@ -17,6 +18,7 @@ import {
   type Book,
   containerOf,
   type Differences,
+  IDENTIFIERS,
   MAPPED,
   type Mapped,
   MAPPING,
@@ -56,6 +58,7 @@ export function writeRecord(
   ]);
   withhold(record);
   writeChanges(book, record, received);
+  writeIdentifiers(book, record);
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
   if (!hasSupply(record)) addSupply(record, product);
@@ -103,6 +106,19 @@ function writeChanges(
       book.product[reference] !== field.find?.(block)?.id;
     if (isReplaced) field.leave?.(block);
     field.write(block, now, before, reader);
+  }
+}
+
+/** Writes the identifiers that the parties have which the record names. */
+function writeIdentifiers(book: Book, record: Element): void {
+  const reader = new RecordReader(record, { isSilent: true });
+  for (const name of Object.keys(IDENTIFIERS)) {
+    const field = MAPPING[name]!;
+    const identifiers = field.valueIn(book) as Entry[];
+    const block = containerOf(record, field.block);
+    if (block && identifiers.length > 0) {
+      field.write(block, identifiers, [], reader);
+    }
   }
 }
 

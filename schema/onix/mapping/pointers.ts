@@ -6,6 +6,7 @@ import {
   BLOCKS,
   COLLATERAL_TYPES,
   containerOf,
+  IDENTIFIERS,
   MAPPED,
   MAPPING,
 } from "./mapping.ts";
@@ -174,6 +175,8 @@ function codeIn({ codes, element }: Stop, name: string): string | undefined {
 /** The field of the product that a mapped field is. */
 function fieldOf(name: string): string {
   if (name === "collections") return "product_collections";
+  // The party has them.
+  if (name in IDENTIFIERS) return name.replace("identifiers", "id");
   if (COLLATERAL_TYPES.some((type) => type === name)) return "collateral";
   return name in FIELDS ? name : `${name}_id`;
 }

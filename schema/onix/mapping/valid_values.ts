@@ -1,5 +1,10 @@
 import * as v from "valibot";
-import { CreateProduct, objectOf, pathBody } from "../../bodies.ts";
+import {
+  CreateProduct,
+  givenValues,
+  objectOf,
+  pathBody,
+} from "../../bodies.ts";
 import {
   codeOf,
   type Column,
@@ -27,6 +32,7 @@ import {
   COLLATERAL_TYPES,
   coverOf,
   elementOfField,
+  IDENTIFIERS,
   MAPPING,
   type RecordValues,
 } from "./mapping.ts";
@@ -66,6 +72,7 @@ const OTHER_FIELDS: Fields = {
   },
   product_territories: ARRAYS.product_territories,
   product_sales_rights: ARRAYS.product_sales_rights,
+  ...IDENTIFIERS,
   ...LINKED,
 };
 
@@ -74,6 +81,12 @@ const OtherValues = object({
   collections: v.optional(list(objectOf(COLLECTION_FIELDS, "new"), "name")),
   product_territories: v.optional(pathBody(ARRAYS.product_territories)),
   product_sales_rights: v.optional(pathBody(ARRAYS.product_sales_rights)),
+  ...Object.fromEntries(
+    Object.entries(IDENTIFIERS).map(([name, field]) => [
+      name,
+      v.optional(givenValues(field)),
+    ]),
+  ),
   ...Object.fromEntries(
     Object.entries(LINKED).map(([name, { body }]) => [
       name,

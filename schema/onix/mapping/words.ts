@@ -20,7 +20,8 @@ export function inWords(
   },
   entry: Record<string, unknown>,
 ): string {
-  const values = key.flatMap((name) =>
+  const names = new Set(key.map((path) => path.split(".")[0]!));
+  const values = [...names].flatMap((name) =>
     valuesIn(name, fields[name]!, entry[name])
   );
   const most = values.slice(0, MAX_VALUES);
@@ -34,7 +35,9 @@ function valuesIn(name: string, field: Field, value: unknown): string[] {
   }
   if (isObject(value) && "fields" in field) {
     return Object.entries(field.fields).flatMap(([name, inner]) =>
-      name.endsWith("_excluded") ? [] : valuesIn(name, inner, value[name])
+      inner.kind === "values" || name.endsWith("_excluded")
+        ? []
+        : valuesIn(name, inner, value[name])
     );
   }
   const text = textOf(value);

@@ -189,6 +189,7 @@ const VALUES: Record<string, Values> = {
   date: DAY,
   supplier_role: code("01"),
   supplier_name: WORDS,
+  supplier_id_type: code("06", "02"),
   product_availability: code("20"),
   supply_date_role: code("02", "08"),
   order_time: COUNT,

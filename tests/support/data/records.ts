@@ -22,12 +22,18 @@ export const RECORD_VALUES: Record<string, unknown> = {
   isni: "0000000121032683",
   orcid: "0000000218250097",
   biographical_note: "x".repeat(100_000),
+  identifiers: [
+    { name_id_type: "06", id_type_name: null, id_value: "5012345000015" },
+    { name_id_type: "01", id_type_name: "Ours", id_value: "17" },
+  ],
 };
 
 /** The fields of a table's records that a client writes. */
 export function writtenFields(table: OwnTable): string[] {
   return Object.entries(RECORDS[table].fields).flatMap(([name, field]) =>
-    field.kind === "column" && field.body ? [name] : []
+    field.kind === "values" || field.kind === "column" && field.body
+      ? [name]
+      : []
   );
 }
 

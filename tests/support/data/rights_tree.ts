@@ -33,6 +33,13 @@ const SENT = [
         supplier: {
           supplier_role: "02",
           supplier_name: "Harbour Distribution",
+          supplier_identifiers: [
+            {
+              supplier_id_type: "06",
+              id_type_name: null,
+              id_value: "5012345000015",
+            },
+          ],
         },
         product_availability: "21",
         supply_dates: [
@@ -97,6 +104,7 @@ function shownFields(fields: Fields, entry: Any = {}): object {
       if (field.kind === "rows") {
         return { [name]: shownRows(field, entry[name]) };
       }
+      if (field.kind === "values") return { [name]: entry[name] ?? [] };
       if (field.kind !== "column") return {};
       const value = entry[name] ?? field.fallback ?? null;
       const list = field.labels && CODE_LISTS[field.labels];
@@ -136,7 +144,8 @@ function* rowsOf(
 ): Generator<[table: string, row: object]> {
   const columnsOf = (fields: Fields, entry: Any): [string, unknown][] =>
     Object.entries(fields).flatMap(([name, field]) =>
-      field.kind === "column" && entry[name] !== null
+      (field.kind === "column" || field.kind === "values") &&
+        entry[name] !== null
         ? [[name, entry[name]] as [string, unknown]]
         : field.kind === "group"
         ? columnsOf(field.fields, entry[name])
