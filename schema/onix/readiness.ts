@@ -167,13 +167,17 @@ function missingIn(composite: Trail, steps: readonly Step[]): Breach {
   return { trail, rest: [] };
 }
 
-/** The last element on a trail, from `start` on, that can have another beside it. 0: none can. */
+/**
+ * The index of the last composite on a trail, from `start` on, that can have another beside
+ * it, or else of the data element. 0: none can.
+ */
 function lastRepeatable(trail: Trail, start: number): number {
-  for (let i = trail.length - 1; i >= start; i--) {
-    const parent = trail[i - 1]!.name;
-    if (parent !== "" && !isAtMostOnce(trail[i]!.name, parent)) return i;
-  }
-  return 0;
+  const last = trail.length - 1;
+  const isRepeatable = (i: number) =>
+    trail[i - 1]!.name !== "" &&
+    !isAtMostOnce(trail[i]!.name, trail[i - 1]!.name);
+  for (let i = last - 1; i >= start; i--) if (isRepeatable(i)) return i;
+  return isRepeatable(last) ? last : 0;
 }
 
 function valueAt(trail: Trail): string {

@@ -28,7 +28,8 @@ Deno.test("A parameter that an operation does not have is refused", async ({ ste
   await it("by every operation", async () => {
     for (const operation of EVERY_OPERATION) {
       const { key, method } = operation;
-      const path = `${pathWith(id, operation)}?pretty=true`;
+      const required = key.endsWith("/readiness") ? "profile=kobo&" : "";
+      const path = `${pathWith(id, operation)}?${required}pretty=true`;
 
       const { status, body } = await app.send(path, {
         method,

@@ -386,6 +386,32 @@ it3(
   },
 );
 
+it3(
+  "and not in one that the message deletes, before or after it",
+  async ({ onix, product }) => {
+    for (const order of [["old", "new"], ["new", "old"]]) {
+      const isbn = isbnOf(33);
+      const reference = `old ${order[0]}`;
+      await onix.report(message(record({ reference, isbn })));
+      const records: Record<string, string> = {
+        old: deletionOf(reference),
+        new: record({ reference: `new ${order[0]}`, isbn }),
+      };
+
+      const report = await onix.report(
+        message(...order.map((name) => records[name]!)),
+      );
+
+      assertEquals([report.deleted, report.created], [1, 1]);
+      const { id } = report.outcomes.find(({ outcome }: Any) =>
+        outcome === "created"
+      );
+      assertEquals((await product(id)).isbn13, isbn);
+      await onix.report(message(deletionOf(`new ${order[0]}`)));
+    }
+  },
+);
+
 it3("and three formats under one reference are told", async ({ onix }) => {
   const format = (isbn: number, form: string) =>
     record({ reference: "one", isbn: isbnOf(isbn), form });

@@ -12,10 +12,10 @@ import {
 } from "../../schema/onix/profiles.ts";
 import { judge } from "../../schema/onix/readiness.ts";
 import { isPartOf } from "../../schema/onix/rules/facts.ts";
-import { stepsOf } from "../../schema/onix/mapping/path.ts";
+import { idOfCode } from "../support/app/harness.ts";
 import { onixTestsOf } from "../support/client/onix.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
-import { recordsOf } from "./support.ts";
+import { faultsOf, recordsOf, SCHEMAS } from "./support.ts";
 
 const DETAIL = "/Product/DescriptiveDetail";
 const SUPPLY = "/Product/ProductSupply";
@@ -168,13 +168,6 @@ const RULES: [
     "/Product/PublishingDetail/PublishingDate/Date",
     "20270231",
   ],
-  [
-    "the header",
-    { path: "/Header/Sender/SenderName" },
-    record(),
-    "",
-    "",
-  ],
 ];
 
 for (const [kind, rule, holds, broken, path, value = null] of RULES) {
@@ -185,7 +178,6 @@ for (const [kind, rule, holds, broken, path, value = null] of RULES) {
       score: 100,
       missing: [],
     });
-    if (!broken) return;
 
     const judgement = await judged(rule, broken);
 
@@ -250,7 +242,6 @@ for (const [name, profile] of PROFILES) {
       assertMatch(path, /^\/(Product|Header)\//);
       assertMatch(message, /: |JSON/);
     }
-    assertEquals(stepsOf("A/B").length, 2);
   });
 }
 
@@ -345,7 +336,7 @@ it("counts what only the schema demands as missing", async ({ org }) => {
   assert(!google.has("price") && !google.has("supply"));
 });
 
-it("judges a product that came back with what the schema demands", async ({ org, onix, another }) => {
+it("judges a product that came back with what the schema demands", async ({ org, another }) => {
   const { id } = await org.create({ isbn13: "9780141439587" });
   const { text } = await org.get(`/api/onix/products/${id}`);
   const other = await another();
@@ -360,7 +351,6 @@ it("judges a product that came back with what the schema demands", async ({ org,
 
   const rules = await rulesOf(other.org, copy);
 
-  assert(onix);
   assertEquals(rules, await rulesOf(org, id));
 });
 
@@ -459,4 +449,111 @@ it("may be asked by who may only read, and of no other organization", async ({ o
   const { body } = await other.get(many);
   assertEquals(body.data, []);
   assertEquals(body.meta, { cursor: null, more: false, checked: 0, ready: 0 });
+});
+
+/** What a person mends, one request after the other, until a recipient may refuse nothing. */
+it("of a book made by JSON alone, one request a missing thing", async ({ org, app }) => {
+  const put = async (path: string, body: unknown) => {
+    const reply = await org.put(`/api${path}`, body);
+    assertEquals(reply.status, 200, reply.text);
+  };
+  const codeOf = (table: string, code: string) => idOfCode(app, table, code);
+  const { id } = await org.create({ title: "The Left Hand of Darkness" });
+  const product = `/products/${id}`;
+  const world = { regions_included: ["WORLD"] };
+  const price = {
+    price_type: "04",
+    price_amount: 12,
+    currency_code: "EUR",
+    territory: world,
+    taxes: [{ tax_type: "01", tax_rate_percent: 7 }],
+  };
+  const change = (body: object) => () => put(product, body);
+  const form = await codeOf("product_forms", "ED");
+  const MENDED: Record<string, () => Promise<void>> = {
+    isbn: change({ isbn13: "9780441007318" }),
+    product_form: async () => {
+      await put(`/formats/${org.format}`, { product_form_id: form });
+      await put(product, { format_id: org.format });
+    },
+    file_format: change({ product_form_details: ["E101"] }),
+    author: change({
+      contributors: [{
+        contributor_id: org.contributor,
+        contributor_role_id: await codeOf("contributor_roles", "A01"),
+      }],
+    }),
+    publication_date: change({ publication_date: "2027-01-31" }),
+    sales_rights: () =>
+      put(`${product}/sales-rights`, [{
+        sales_rights_type: "01",
+        territory: world,
+      }]),
+    supply: () =>
+      put(`${product}/territories`, [{
+        markets: [{ territory: world }],
+        supply_details: [{
+          supplier: { supplier_role: "01", supplier_name: "Harbour Press" },
+          product_availability: "20",
+          prices: [price],
+        }],
+      }]),
+    publisher: change({ publisher_id: org.publisher }),
+    publisher_identifier: () =>
+      put(`/publishers/${org.publisher}`, {
+        identifiers: [{ name_id_type: "05", id_value: "12345" }],
+      }),
+    imprint: change({ imprint_id: org.imprint }),
+    language: change({
+      languages: [{ language_role: "01", language_code: "eng" }],
+    }),
+    subject: change({
+      subjects: [
+        { subject_scheme_identifier: "10", subject_code: "FIC028000" },
+      ],
+    }),
+    warengruppe: change({
+      subjects: [
+        { subject_scheme_identifier: "10", subject_code: "FIC028000" },
+        {
+          main_subject: true,
+          subject_scheme_identifier: "26",
+          subject_code: "9132",
+        },
+      ],
+    }),
+    audience: change({
+      audiences: [{ audience_code_type: "01", audience_code_value: "01" }],
+    }),
+    publishing_status: change({
+      publishing_status_id: await codeOf("publishing_statuses", "04"),
+    }),
+    cover: change({ cover_image_url: "https://covers.example/left.jpg" }),
+  };
+
+  const readinessFor = async (profile: string) =>
+    (await org.get(`/api${product}/readiness?profile=${profile}`)).body.data;
+  const mended = new Set<string>();
+
+  for (const name of PROFILES.keys()) {
+    for (;;) {
+      const { ready, missing } = await readinessFor(name);
+      if (ready) break;
+      const [{ rule, severity, pointer }] = missing;
+      assertEquals(severity, "required");
+      assert(pointer, rule);
+      assert(!mended.has(rule), `${rule} is mended`);
+      mended.add(rule);
+      await MENDED[rule]!();
+    }
+  }
+
+  assertEquals([...mended].sort(), Object.keys(MENDED).sort());
+  for (const { name, release } of PROFILES.values()) {
+    assertEquals((await readinessFor(name)).ready, true, name);
+    const { text } = await org.get(`/api/onix${product}?release=${release}`);
+    if (SCHEMAS) {
+      assertEquals(await faultsOf(text, release, "reference"), "");
+    }
+  }
 });

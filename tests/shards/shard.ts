@@ -44,7 +44,7 @@ const SECONDS: Record<string, number> = {
   "input/body_test.ts": 4,
   "input/fields_test.ts": 5,
   "input/fuzz_test.ts": 3,
-  "model/stored_json_test.ts": 3,
+  "model/random_writes_test.ts": 12,
   "onix/cost_test.ts": 3,
   "onix/edits_test.ts": 5,
   "onix/every_edit_test.ts": 8,

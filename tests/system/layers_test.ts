@@ -7,6 +7,7 @@ const LAYERS = [
   "deno.json",
   "sql",
   "schema",
+  "schema/onix/profiles",
   "schema/onix/rules",
   "schema/onix/xml",
   "schema/onix/report",

@@ -38,7 +38,7 @@ export function writtenFields(table: OwnTable): string[] {
 }
 
 /** The tables of records that products show. */
-export const SHOWN_TABLES = OWN_TABLES.filter((table) =>
+const SHOWN_TABLES = OWN_TABLES.filter((table) =>
   REFERENCES.some((reference) => reference.table === table)
 );
 
