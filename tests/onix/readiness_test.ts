@@ -8,7 +8,7 @@ import {
   detailsOf,
   parseProfile,
   type Profile,
-  PROFILES,
+  profiles,
 } from "../../schema/onix/profiles.ts";
 import { judge } from "../../schema/onix/readiness.ts";
 import { isPartOf } from "../../schema/onix/rules/facts.ts";
@@ -217,7 +217,7 @@ Deno.test("A product has at most 100 messages", async () => {
   assertEquals(missing.length, 100);
 });
 
-for (const [name, profile] of PROFILES) {
+for (const [name, profile] of profiles()) {
   Deno.test(`The profile ${name} has rules of elements and fields`, () => {
     const paths = profile.rules.flatMap(({ each, path, where = [] }) => [
       ...(each ?? [[]]).flatMap((way) => path.map((on) => [...way, ...on])),
@@ -535,7 +535,7 @@ it("of a book made by JSON alone, one request a missing thing", async ({ org, ap
     (await org.get(`/api${product}/readiness?profile=${profile}`)).body.data;
   const mended = new Set<string>();
 
-  for (const name of PROFILES.keys()) {
+  for (const name of profiles().keys()) {
     for (;;) {
       const { ready, missing } = await readinessFor(name);
       if (ready) break;
@@ -549,7 +549,7 @@ it("of a book made by JSON alone, one request a missing thing", async ({ org, ap
   }
 
   assertEquals([...mended].sort(), Object.keys(MENDED).sort());
-  for (const { name, release } of PROFILES.values()) {
+  for (const { name, release } of profiles().values()) {
     assertEquals((await readinessFor(name)).ready, true, name);
     const { text } = await org.get(`/api/onix${product}?release=${release}`);
     if (SCHEMAS) {
