@@ -399,6 +399,22 @@ it("of many adds up to the catalogue once", async ({ org, onix }) => {
   assertEquals([none.ids, none.checked], [[], 0]);
 });
 
+it("of many looks at 500 products a page", async ({ org, sql }) => {
+  await sql`
+    insert into products (organization_id, id, title, product_code)
+    select ${org.id}, gen_random_uuid(), 'Emma', 'P-' || i
+    from generate_series(1, 512) i
+  `;
+  const path = "/api/products/readiness?profile=kobo&ready=true&limit=100";
+
+  const { body: first } = await org.get(path);
+  const { body: last } = await org.get(`${path}&after=${first.meta.cursor}`);
+
+  assertEquals([first.data, last.data], [[], []]);
+  assertEquals([first.meta.checked, first.meta.more], [500, true]);
+  assertEquals([last.meta.checked, last.meta.more], [12, false]);
+});
+
 /** A query, and what its error says. */
 const REFUSED: [path: string, status: number, parameter: string | null][] = [
   ["/products/readiness", 400, "profile"],
