@@ -45,8 +45,9 @@ export function parseAllowedTargets(list: string): AllowedTargets | undefined {
     const [, place = entry, port] = ENTRY.exec(entry) ?? [];
     const range = rangeOf(place.replace(/^\[(.*)\]/, "$1"));
     const name = place.toLowerCase();
-    const isName = URL.parse(`http://${name}/`)?.hostname === name;
-    // What URL makes an address, or has a path, is not a host name.
+    // What URL makes an address, or has a path, is not a host name. `*` would match no host.
+    const isName = !name.includes("*") &&
+      URL.parse(`http://${name}/`)?.hostname === name;
     if (!range && !isName || Number(port) > 65_535) return;
     targets.push(range ? { range, port } : { name, port });
   }

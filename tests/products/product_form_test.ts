@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { assertDetails } from "../support/client/expect.ts";
 import { errorsOf } from "../support/client/writing.ts";
 import {
   type App,
@@ -125,6 +126,18 @@ it("has no effect without a format", async ({ org, app }) => {
     [200, null],
   );
   assertEquals(await formOf(app, org, org.format), null);
+});
+
+it("is refused if unknown, with and without a format", async ({ org }) => {
+  const { path } = await org.create();
+  for (const product_form_id of [crypto.randomUUID(), org.format]) {
+    for (const format_id of [null, org.format]) {
+      const body = { title: "x", format_id, product_form_id };
+      const error = ["/product_form_id", "unknown_reference"] as const;
+      assertDetails(await org.post("/api/products", body), error);
+      assertDetails(await org.put(path, body), error);
+    }
+  }
 });
 
 async function createFormat(app: App, org: Organization): Promise<string> {

@@ -127,6 +127,7 @@ Deno.test("The targets of webhooks", TIMED, async ({ step: it }) => {
     for (
       const list of ["10.0.0.0/33", "a b", "a/8", "127.1", "a,,b", ":80"]
         .concat("host:65536", "host:", "host:x", "a:1:2", "[fd00::1", "[a]:1")
+        .concat("*.internal", "*:80")
     ) {
       assertEquals(parseAllowedTargets(list), undefined, list);
     }
