@@ -1,3 +1,7 @@
+import {
+  escapeControls,
+  escapeLines,
+} from "../../schema/control_characters.ts";
 import type { Missing } from "../../schema/onix/readiness.ts";
 import { profileNames, profiles } from "../../schema/onix/profiles.ts";
 import { type JudgedProduct, listReadiness } from "../onix/readiness.ts";
@@ -27,7 +31,8 @@ export const READINESS = command({
       const lines = products.map((product) =>
         json ? JSON.stringify(product) : lineOf(product)
       );
-      await writeOut(lines.map((line) => `${line}\n`).join(""));
+      const text = lines.map((line) => `${line}\n`).join("");
+      await writeOut(isTerminal ? escapeLines(text) : text);
       after = meta.cursor ?? undefined;
       more = meta.more;
       ready += meta.ready;
@@ -56,7 +61,9 @@ function lineOf(
   const messages = missing.filter(isRequired).map(({ message }) => message);
   // Each price may lack the same.
   const said = [...new Set(messages)].join("; ");
-  return [product_code, isbn13 ?? "no ISBN", title, said].join("  ");
+  return escapeControls(
+    [product_code, isbn13 ?? "no ISBN", title, said].join("  "),
+  );
 }
 
 function isRequired({ severity }: Missing): boolean {
