@@ -3,7 +3,12 @@ import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
 import { ApiError } from "../schema/errors.ts";
-import { detailsOf, PROFILES, summaryOf } from "../schema/onix/profiles.ts";
+import {
+  detailsOf,
+  profileNames,
+  profiles,
+  summaryOf,
+} from "../schema/onix/profiles.ts";
 import type {
   OneReadinessQuery,
   ReadinessQuery,
@@ -14,17 +19,16 @@ import { ok } from "./responses.ts";
 
 /** `GET /recipient-profiles`. */
 export function listProfiles(): HandlerResponse {
-  return ok(JSON.stringify(PROFILES.values().map(summaryOf).toArray()));
+  return ok(JSON.stringify(profiles().values().map(summaryOf).toArray()));
 }
 
 /** `GET /recipient-profiles/{name}`. */
 export function getProfile({ params: { name } }: Admitted): HandlerResponse {
-  const profile = PROFILES.get(name);
+  const profile = profiles().get(name);
   if (profile) return ok(JSON.stringify(detailsOf(profile)));
-  const known = [...PROFILES.keys()].join(", ");
   throw new ApiError(
     "NOT_FOUND",
-    `No recipient profile has this name: there are ${known}`,
+    `No recipient profile has this name: there are ${profileNames()}`,
   );
 }
 

@@ -10,6 +10,7 @@ import {
 import { openDatabase } from "../database.ts";
 import { type Output, usageError } from "./arguments.ts";
 import { COMMANDS } from "./commands.ts";
+import { ReaderGone } from "./output.ts";
 
 /** Advice for the operator, by SQLSTATE. */
 const ADVICE: Record<string, string> = {
@@ -29,8 +30,10 @@ export async function run(args: string[]): Promise<void> {
     if (text) console.log(escapeLines(text));
     Deno.exitCode = ok ? 0 : 1;
   } catch (error) {
-    console.error(escapeControls(problemOf(error as Error)));
     Deno.exitCode = 1;
+    // A reader that closes a pipe early, such as head, wants no message.
+    if (error instanceof ReaderGone) return;
+    console.error(escapeControls(problemOf(error as Error)));
   }
 }
 

@@ -1,19 +1,20 @@
+import {
+  escapeControls,
+  escapeLines,
+} from "../../schema/control_characters.ts";
 import type { Missing } from "../../schema/onix/readiness.ts";
-import { PROFILES } from "../../schema/onix/profiles.ts";
+import { profileNames, profiles } from "../../schema/onix/profiles.ts";
 import { type JudgedProduct, listReadiness } from "../onix/readiness.ts";
-import { choice, command, flag, uuid } from "./arguments.ts";
+import { command, flag, mandatory, uuid } from "./arguments.ts";
 import { openProgressBar, writeOut } from "./output.ts";
-
-const NAMES = [...PROFILES.keys()];
 
 /** `deno task readiness`: the products of an organization that a recipient may refuse. */
 export const READINESS = command({
-  usage: `readiness --organization ID --profile ${NAMES.join("|")} [--json]`,
+  usage: "readiness --organization ID --profile NAME [--json]",
   does:
     "Lists the products that a recipient may refuse, each with what it lacks, by the recipient's public rules; with --json all products, one JSON object per line",
-  args: { organization: uuid, profile: choice<string>(NAMES), json: flag },
-  async run({ organization, profile: name, json }, { connect }) {
-    const profile = PROFILES.get(name)!;
+  args: { organization: uuid, profile, json: flag },
+  async run({ organization, profile, json }, { connect }) {
     const database = await connect(organization);
     // A bar would mix with lines on the same terminal.
     const isTerminal = Deno.stdout.isTerminal();
@@ -30,7 +31,8 @@ export const READINESS = command({
       const lines = products.map((product) =>
         json ? JSON.stringify(product) : lineOf(product)
       );
-      await writeOut(lines.map((line) => `${line}\n`).join(""));
+      const text = lines.map((line) => `${line}\n`).join("");
+      await writeOut(isTerminal ? escapeLines(text) : text);
       after = meta.cursor ?? undefined;
       more = meta.more;
       ready += meta.ready;
@@ -45,6 +47,13 @@ export const READINESS = command({
   },
 });
 
+/** The profile of this name. */
+function profile(given?: string) {
+  const found = profiles().get(mandatory(given));
+  if (found) return found;
+  throw new Error(`must be ${profileNames()}`);
+}
+
 /** A product in one line: its code, ISBN and title, and what a recipient may refuse it for. */
 function lineOf(
   { product_code, isbn13, title, missing }: JudgedProduct,
@@ -52,7 +61,9 @@ function lineOf(
   const messages = missing.filter(isRequired).map(({ message }) => message);
   // Each price may lack the same.
   const said = [...new Set(messages)].join("; ");
-  return [product_code, isbn13 ?? "no ISBN", title, said].join("  ");
+  return escapeControls(
+    [product_code, isbn13 ?? "no ISBN", title, said].join("  "),
+  );
 }
 
 function isRequired({ severity }: Missing): boolean {

@@ -25,7 +25,7 @@ import {
   mandatory,
   uuid,
 } from "./arguments.ts";
-import { openProgressBar, ReaderGone, writeOut } from "./output.ts";
+import { openProgressBar, writeOut } from "./output.ts";
 import { type ImportFile, openSource } from "./source.ts";
 import {
   EDITS,
@@ -60,33 +60,27 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       // JSON strings may contain what a terminal interprets, also as escapes.
       const write = (text: string) =>
         writeOut(isTerminal ? escapeLines(text) : text);
-      try {
-        if (isOnix) {
-          const { next, replaced } = await exportMessage(database, {
-            ...message,
-            write,
-            progress: isTerminal ? undefined : (done) => bar.show(done, {}),
-          });
-          if (replaced > 0) {
-            bar.print(
-              `Records with characters that XML cannot hold, which were written as U+FFFD: ${replaced}`,
-            );
-          }
-          bar.print(`For later changes: --after ${next}`);
-        } else {
-          await exportCatalogue(database, {
-            write,
-            progress: isTerminal
-              ? undefined
-              : (done, total) => bar.show(done, { share: done / total }),
-          });
+      if (isOnix) {
+        const { next, replaced } = await exportMessage(database, {
+          ...message,
+          write,
+          progress: isTerminal ? undefined : (done) => bar.show(done, {}),
+        });
+        if (replaced > 0) {
+          bar.print(
+            `Records with characters that XML cannot hold, which were written as U+FFFD: ${replaced}`,
+          );
         }
-        return "";
-      } catch (error) {
-        // A reader that closes a pipe early, such as head, wants no message.
-        if (!(error instanceof ReaderGone)) throw error;
-        return { text: "", ok: false };
+        bar.print(`For later changes: --after ${next}`);
+      } else {
+        await exportCatalogue(database, {
+          write,
+          progress: isTerminal
+            ? undefined
+            : (done, total) => bar.show(done, { share: done / total }),
+        });
       }
+      return "";
     },
   }),
   "import": command({

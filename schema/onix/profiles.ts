@@ -1,15 +1,11 @@
 import * as v from "valibot";
-import bicBasic from "./profiles/bic-basic.json" with { type: "json" };
-import googlePlay from "./profiles/google-play.json" with { type: "json" };
-import kobo from "./profiles/kobo.json" with { type: "json" };
-import vlb from "./profiles/vlb.json" with { type: "json" };
 import { type Step, stepsOf } from "./mapping/path.ts";
 import { Pointers } from "./mapping/pointers.ts";
 import { RELEASES } from "./rules/releases.ts";
 
 /*
  * What recipients ask of a book: their public rules, one file a recipient in `profiles/`. A
- * new recipient is a new file and its line in `FILES`.
+ * new recipient is a new file. Its name is that of the profile.
  */
 
 const Text = v.pipe(v.string(), v.nonEmpty());
@@ -85,18 +81,26 @@ export function parseProfile(name: string, file: unknown): Profile {
   return { name, ...profile, rules };
 }
 
-/** The files by the names of their profiles. They are imported, so that the executable has them. */
-const FILES = {
-  "bic-basic": bicBasic,
-  "google-play": googlePlay,
-  "kobo": kobo,
-  "vlb": vlb,
-};
+const FOLDER = new URL("profiles/", import.meta.url);
 
-/** The profiles by name. */
-export const PROFILES: ReadonlyMap<string, Profile> = new Map(
-  Object.entries(FILES).map(([name, file]) => [name, parseProfile(name, file)]),
-);
+let known: ReadonlyMap<string, Profile> | undefined;
+
+/** The profiles by name. The first call reads them: an import must need no permission. */
+export function profiles(): ReadonlyMap<string, Profile> {
+  return known ??= new Map(
+    Array.from(Deno.readDirSync(FOLDER), ({ name }) => name).sort()
+      .map((file) => {
+        const name = file.replace(".json", "");
+        const text = Deno.readTextFileSync(new URL(file, FOLDER));
+        return [name, parseProfile(name, JSON.parse(text))];
+      }),
+  );
+}
+
+/** The names of the profiles, for messages. */
+export function profileNames(): string {
+  return [...profiles().keys()].join(", ");
+}
 
 /** The profile as clients see it, with the number of its rules. */
 export function summaryOf({ rules, ...profile }: Profile) {

@@ -5,7 +5,7 @@ import { RELEASES, TAGS } from "./rules/releases.ts";
 import { FILTERS, type Filters } from "../list_query.ts";
 import { limit } from "../parameters.ts";
 import { described, oneOf, Uuid } from "../values.ts";
-import { type Profile, PROFILES } from "./profiles.ts";
+import { type Profile, profileNames, profiles } from "./profiles.ts";
 
 const FORM = {
   release: described(
@@ -62,9 +62,17 @@ export const ImportParameters = v.object({
 
 export type ImportQuery = v.InferOutput<typeof ImportParameters>;
 
+function expectedProfile(): string {
+  return `invalid_value: Expected one of ${profileNames()}`;
+}
+
 const profile = described(
   "The recipient: the name of one of `/recipient-profiles`.",
-  v.pipe(oneOf(...PROFILES.keys()), v.transform((name) => PROFILES.get(name)!)),
+  v.pipe(
+    v.string(expectedProfile),
+    v.check((name) => profiles().has(name), expectedProfile),
+    v.transform((name) => profiles().get(name)!),
+  ),
 );
 
 /** The parameters of `GET /products/{id}/readiness`. */

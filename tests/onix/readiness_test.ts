@@ -8,10 +8,12 @@ import {
   detailsOf,
   parseProfile,
   type Profile,
-  PROFILES,
+  profiles,
 } from "../../schema/onix/profiles.ts";
 import { judge } from "../../schema/onix/readiness.ts";
 import { isPartOf } from "../../schema/onix/rules/facts.ts";
+import { COMMANDS } from "../../db/commands/commands.ts";
+import { commandsOn } from "../support/client/transfer.ts";
 import { idOfCode } from "../support/app/harness.ts";
 import { onixTestsOf } from "../support/client/onix.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
@@ -217,7 +219,7 @@ Deno.test("A product has at most 100 messages", async () => {
   assertEquals(missing.length, 100);
 });
 
-for (const [name, profile] of PROFILES) {
+for (const [name, profile] of profiles()) {
   Deno.test(`The profile ${name} has rules of elements and fields`, () => {
     const paths = profile.rules.flatMap(({ each, path, where = [] }) => [
       ...(each ?? [[]]).flatMap((way) => path.map((on) => [...way, ...on])),
@@ -399,6 +401,22 @@ it("of many adds up to the catalogue once", async ({ org, onix }) => {
   assertEquals([none.ids, none.checked], [[], 0]);
 });
 
+it("of many looks at 500 products a page", async ({ org, sql }) => {
+  await sql`
+    insert into products (organization_id, id, title, product_code)
+    select ${org.id}, gen_random_uuid(), 'Emma', 'P-' || i
+    from generate_series(1, 512) i
+  `;
+  const path = "/api/products/readiness?profile=kobo&ready=true&limit=100";
+
+  const { body: first } = await org.get(path);
+  const { body: last } = await org.get(`${path}&after=${first.meta.cursor}`);
+
+  assertEquals([first.data, last.data], [[], []]);
+  assertEquals([first.meta.checked, first.meta.more], [500, true]);
+  assertEquals([last.meta.checked, last.meta.more], [12, false]);
+});
+
 /** A query, and what its error says. */
 const REFUSED: [path: string, status: number, parameter: string | null][] = [
   ["/products/readiness", 400, "profile"],
@@ -449,6 +467,49 @@ it("may be asked by who may only read, and of no other organization", async ({ o
   const { body } = await other.get(many);
   assertEquals(body.data, []);
   assertEquals(body.meta, { cursor: null, more: false, checked: 0, ready: 0 });
+});
+
+it("is a command, too", async ({ org, app }) => {
+  await org.create({ title: "Emma", isbn13: "9780141439587" });
+  await org.create({ title: "Lady Susan" });
+  const database = commandsOn(app);
+  const run = async (...options: string[]) => {
+    let written = "";
+    const { write } = Deno.stdout;
+    Deno.stdout.write = (bytes) => {
+      written += new TextDecoder().decode(bytes);
+      return Promise.resolve(bytes.length);
+    };
+    try {
+      const work = COMMANDS.readiness!.parse([
+        ...["--organization", org.id, "--profile", "vlb"],
+        ...options,
+      ]);
+      const output = await work({
+        environment: () => undefined,
+        connect: (id) => Promise.resolve(database(id)),
+      });
+      return { output, lines: written.trimEnd().split("\n").sort() };
+    } finally {
+      Deno.stdout.write = write;
+    }
+  };
+
+  const told = await run();
+  const json = await run("--json");
+
+  assertEquals(
+    told.output,
+    "0 of 2 products are ready for VLB (Verzeichnis Lieferbarer Bücher)",
+  );
+  assertEquals(told.lines.length, 2);
+  assertMatch(told.lines.join(), /P-\w+ {2}no ISBN {2}Lady Susan {2}VLB knows/);
+  assertMatch(told.lines.join(), / {2}9780141439587 {2}Emma {2}VLB wants/);
+  assertEquals(json.output, "");
+  assertEquals(
+    json.lines.map((line) => JSON.parse(line).title).sort(),
+    ["Emma", "Lady Susan"],
+  );
 });
 
 /** What a person mends, one request after the other, until a recipient may refuse nothing. */
@@ -535,7 +596,7 @@ it("of a book made by JSON alone, one request a missing thing", async ({ org, ap
     (await org.get(`/api${product}/readiness?profile=${profile}`)).body.data;
   const mended = new Set<string>();
 
-  for (const name of PROFILES.keys()) {
+  for (const name of profiles().keys()) {
     for (;;) {
       const { ready, missing } = await readinessFor(name);
       if (ready) break;
@@ -549,7 +610,7 @@ it("of a book made by JSON alone, one request a missing thing", async ({ org, ap
   }
 
   assertEquals([...mended].sort(), Object.keys(MENDED).sort());
-  for (const { name, release } of PROFILES.values()) {
+  for (const { name, release } of profiles().values()) {
     assertEquals((await readinessFor(name)).ready, true, name);
     const { text } = await org.get(`/api/onix${product}?release=${release}`);
     if (SCHEMAS) {
