@@ -592,6 +592,7 @@ it("of a book made by JSON alone, one request a missing thing", async ({ org, ap
     cover: change({ cover_image_url: "https://covers.example/left.jpg" }),
   };
 
+  await put("/organization", { contact_name: "A. Smith" });
   const readinessFor = async (profile: string) =>
     (await org.get(`/api${product}/readiness?profile=${profile}`)).body.data;
   const mended = new Set<string>();
@@ -617,4 +618,7 @@ it("of a book made by JSON alone, one request a missing thing", async ({ org, ap
       assertEquals(await faultsOf(text, release, "reference"), "");
     }
   }
+  const { missing } = await readinessFor("google-play");
+  const rules = missing.map(({ rule }: { rule: string }) => rule);
+  assert(!rules.includes("contact_name") && rules.includes("email_address"));
 });

@@ -1,5 +1,6 @@
-import { elementOf, type Fields, snake } from "../../fields.ts";
+import { elementOf, type Fields } from "../../fields.ts";
 import { objectsIn, remembered } from "../../objects.ts";
+import { ORGANIZATION } from "../../organization.ts";
 import { ARRAYS, FIELDS } from "../../product.ts";
 import { childValue, type Element } from "../xml/element.ts";
 import {
@@ -76,7 +77,8 @@ export class Pointers {
     const [first, ...inner] = way;
     // What the header says of its sender is written in the organization.
     if (root!.name === "Header") {
-      return `/organization/${snake(inner[0]!.name)}`;
+      const name = nearest(placesIn(ORGANIZATION), inner);
+      return name === undefined ? null : `/organization/${name}`;
     }
     const block = BLOCKS.find((name) => name === first!.name) ?? null;
     const within = block === null || block === "ProductSupply" ? way : inner;
