@@ -10,14 +10,19 @@ import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
 import type { NewApiKey, Revocation } from "../schema/api_key.ts";
 import { ApiError } from "../schema/errors.ts";
-import { locationOf, ok } from "./responses.ts";
+import type { PageQuery } from "../schema/record_query.ts";
+import { locationOf, ok, page } from "./responses.ts";
 
 /* The handlers of API keys. */
 
-/** `GET /api-keys`. */
-export async function list({ database }: Admitted): Promise<HandlerResponse> {
+/** `GET /api-keys`: a page of the keys, newest first. */
+export async function list(
+  context: Admitted<PageQuery>,
+): Promise<HandlerResponse> {
+  const { database, query: { page: number, limit } } = context;
   const keys = await database.scan(listKeys);
-  return ok(JSON.stringify(keys.map(shownKey)));
+  const shown = keys.slice((number - 1) * limit, number * limit).map(shownKey);
+  return page(context, { entries: JSON.stringify(shown), total: keys.length });
 }
 
 /** `POST /api-keys`: the only response that contains the key itself. */

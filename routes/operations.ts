@@ -156,7 +156,7 @@ export const OPERATIONS: readonly GuardedOperation[] = [
 
   // API keys
   operation("GET /api-keys", "listApiKeys", { permission: "administer", handler: keys.list,
-    response: "ApiKeysResponse" }),
+    query: PageParameters, response: "ApiKeysResponse", headers: ["Link"] }),
   operation("POST /api-keys", "createApiKey", { permission: "administer", handler: keys.create,
     body: "NewApiKey", status: 201, response: "IssuedApiKeyResponse", headers: ["Location"] }),
   operation("GET /api-keys/{key_id}", "getApiKey", { permission: "administer", handler: keys.get,

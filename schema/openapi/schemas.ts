@@ -216,7 +216,7 @@ export const SCHEMAS = {
   OrganizationResponse: success("The organization.", Organization),
   ApiKey,
   ApiKeyResponse: success("The key without its secret.", ApiKey),
-  ApiKeysResponse: success("The keys, newest first.", v.array(ApiKey)),
+  ApiKeysResponse: page(ApiKey),
   IssuedApiKey,
   IssuedApiKeyResponse: success("The new key.", IssuedApiKey),
   CreateWebhook,
