@@ -318,8 +318,8 @@ export const PROSE = {
     tag: "API keys",
     summary: "List API keys",
     description:
-      "All keys of the organization, newest first, without their secrets.",
-    returns: "The keys, including revoked and expired ones.",
+      "The keys of the organization, newest first, without their secrets.",
+    returns: "A page of the keys, including revoked and expired ones.",
   },
   createApiKey: {
     tag: "API keys",

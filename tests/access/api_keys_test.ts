@@ -117,6 +117,11 @@ it("GET returns every key of the organization without its secret", async ({ org,
   );
   assertEquals(data[1].id, first.id);
   assertMatch(data[1].created_at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+
+  const { body, headers } = await ask("GET", `${KEYS}?limit=1&page=2`);
+  assertEquals(body.data, [data[1]]);
+  assertEquals(body.meta, { page: 2, limit: 1, total: 3, total_pages: 3 });
+  assertMatch(headers.get("link")!, /page=3&?[^>]*>; rel="next"/);
 });
 
 it("DELETE revokes a key within five seconds", async ({ org, app }) => {
