@@ -35,6 +35,7 @@ const BY_TYPE: Record<string, (column: string) => string> = {
 /** Values that keys and check constraints allow where another one of the type is refused. */
 const VALUES: Record<string, [value: string, where?: string]> = {
   "position": ["-t.position"],
+  "identifiers": [`'[{"name_id_type": "06", "id_value": "1"}]'`],
   "products.product_type": ["'kit'"],
   "products.series_id": [
     `(select x.collection_id from product_collections x
@@ -76,7 +77,7 @@ const FIXED = ["organization_id", "product_id", "change_version"];
 
 /** Columns that no response shows, or not as they are. */
 const HIDDEN =
-  /\.(created|updated)_at$|^(market_dates|supply_dates|supply_price_taxes)\.id$|^contributors\.(?!name$)|^lifecycle_statuses\.code$|^onix_codes\.deprecated$/;
+  /\.(created|updated)_at$|^(imprints|publishers)\.identifiers$|^(market_dates|supply_dates|supply_price_taxes)\.id$|^contributors\.(?!name$)|^lifecycle_statuses\.code$|^onix_codes\.deprecated$/;
 
 /** The tables that no product response shows. */
 export const UNSHOWN = [
