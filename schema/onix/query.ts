@@ -70,6 +70,7 @@ const profile = described(
   "The recipient: the name of one of `/recipient-profiles`.",
   v.pipe(
     v.string(expectedProfile),
+    v.examples(["google-play"]),
     v.check((name) => profiles().has(name), expectedProfile),
     v.transform((name) => profiles().get(name)!),
   ),
