@@ -32,15 +32,18 @@ import { ok } from "./responses.ts";
 
 /** `GET /onix/products/{id}`: a message with the record of a product. */
 export async function get(
-  { database, params, query, request, shares, caller }: Admitted<OnixQuery>,
+  context: Admitted<OnixQuery>,
 ): Promise<HandlerResponse> {
+  const { database, params, query, request, shares } = context;
   const { source, etag: tag } = await getSource(database, params.id);
   const etag = etagOf([tag, query.release, query.tags].join("\n"));
   if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
-  const pace = shares.parsing.pacer(caller);
   const form = { ...query, sender: source };
-  const { record } = recordOf(source, query.release);
-  return xml(await messageText(form, [record], pace), { etag });
+  const { record } = await shares.parsing.run(
+    context,
+    () => recordOf(source, query.release),
+  );
+  return xml(await messageText(form, [record]), { etag });
 }
 
 /** `GET /onix/products`: a message with the next changes of the feed. */
@@ -54,7 +57,7 @@ export async function list(
   next.set("after", cursorText(cursor));
   const pace = shares.parsing.pacer(caller);
   const records = recordsOf(changes, release, pace);
-  return xml(await messageText({ release, tags, sender }, records, pace), {
+  return xml(await messageText({ release, tags, sender }, records), {
     link: `<${url.pathname}?${next}>; rel="next"`,
   });
 }

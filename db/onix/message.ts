@@ -22,18 +22,16 @@ export async function readSender(database: Queries): Promise<Sender> {
   return found;
 }
 
-/** A whole message as text. Awaits `pace` between its parts. */
+/** A whole message as text. */
 export async function messageText(
   form: Form & { sender: Sender },
   records: Iterable<Element> | AsyncIterable<Element>,
-  pace: () => Promise<void>,
 ): Promise<string> {
   const chunks: string[] = [];
   for await (
     const chunk of writeMessage({ ...form, sentAt: new Date() }, records)
   ) {
     chunks.push(chunk);
-    await pace();
   }
   return chunks.join("");
 }
