@@ -165,6 +165,8 @@ function products() {
     "formats.product_form_id",
     "publishing_statuses.code as publishing_status_code",
     "product_availabilities.code as product_availability_code",
+    "lifecycle_statuses.code as lifecycle_status_code",
+    "product_forms.code as product_form_code",
   );
   for (const [column, table] of Object.entries(RELATIONS)) {
     query.select(`${table}.name as ${column.replace("_id", "_name")}`)
@@ -177,6 +179,7 @@ function products() {
     query.select(`${table}.name as ${column.replace("_id", "_name")}`)
       .leftJoin(table, `${table}.id`, `p.${column}`);
   }
+  query.leftJoin("product_forms", "product_forms.id", "formats.product_form_id");
   return query;
 }
 

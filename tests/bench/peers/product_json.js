@@ -33,7 +33,7 @@ const MARKET_DATE = fields("market_date_role@163 date");
 const SUPPLY = fields(
   "id product_availability@65 order_time pack_quantity unpriced_item_type",
 );
-const SUPPLIER = fields("supplier_role@93 supplier_name");
+const SUPPLIER = fields("supplier_role@93 supplier_name supplier_identifiers");
 const SUPPLY_DATE = fields("supply_date_role@166 date");
 const SUPPLY_PRICE = fields(
   "id price_type@58 price_amount currency_code price_status minimum_order_quantity valid_from valid_to price_qualifier@59",
@@ -55,7 +55,7 @@ const VALUES =
 
 /** The fields of a listed product that are absent instead of null. */
 const NAMES = new Set(
-  "season_name publisher_name division_name imprint_name series_name format_name title_name publishing_status_name publishing_status_code product_availability_name product_availability_code lifecycle_status_name"
+  "season_name publisher_name division_name imprint_name series_name format_name title_name publishing_status_name publishing_status_code product_availability_name product_availability_code lifecycle_status_name lifecycle_status_code product_form_code"
     .split(" "),
 );
 
@@ -133,7 +133,9 @@ export function fullProducts(codes) {
     packing_configurations: pickAll(rows.packing_configurations, PACKING),
     contributors: pickAll(rows.product_contributors, CONTRIBUTOR),
     product_collections: row.collections
-      .map(({ id, part_number }) => ({ collection_id: id, part_number })),
+      .map(({ id, part_number, name }) => (
+        { collection_id: id, part_number, collection_name: name }
+      )),
     custom_fields: pickAll(rows.custom_field_values, CUSTOM_FIELD),
     collateral: rows.collateral
       .map((piece) => pick(piece, COLLATERAL[piece.collateral_type])),
