@@ -23,6 +23,15 @@ export function selectEntries(
   `;
 }
 
+/** A page of entries that were all read, since there are few. */
+export function pageOf(
+  entries: readonly object[],
+  { page, limit }: PageQuery,
+): EntryPage {
+  const shown = entries.slice((page - 1) * limit, page * limit);
+  return { entries: JSON.stringify(shown), total: entries.length };
+}
+
 /** The LIMIT and OFFSET of a page. */
 export function limitOf({ page, limit }: PageQuery): Statement {
   return sql`limit ${limit} offset ${offsetOf({ page, limit })}`;

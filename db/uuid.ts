@@ -12,3 +12,6 @@ export function uuidv7(): string {
   const random = crypto.randomUUID().slice(19);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${random}`;
 }
+
+/** The nil UUID (RFC 9562, 5.9), which precedes all others. */
+export const NIL_UUID = "00000000-0000-0000-0000-000000000000";

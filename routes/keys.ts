@@ -5,6 +5,7 @@ import {
   newKey,
   revokeOwnKey,
 } from "../db/access.ts";
+import { pageOf } from "../db/entry_page.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
@@ -19,10 +20,9 @@ import { locationOf, ok, page } from "./responses.ts";
 export async function list(
   context: Admitted<PageQuery>,
 ): Promise<HandlerResponse> {
-  const { database, query: { page: number, limit } } = context;
+  const { database, query } = context;
   const keys = await database.scan(listKeys);
-  const shown = keys.slice((number - 1) * limit, number * limit).map(shownKey);
-  return page(context, { entries: JSON.stringify(shown), total: keys.length });
+  return page(context, pageOf(keys.map(shownKey), query));
 }
 
 /** `POST /api-keys`: the only response that contains the key itself. */

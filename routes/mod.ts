@@ -25,6 +25,7 @@ import {
   SHARED_TABLES,
 } from "../schema/records.ts";
 import { bareIsbn, UUID_PATTERN } from "../schema/values.ts";
+import { NIL_UUID } from "../db/uuid.ts";
 import { DOCS } from "./docs.ts";
 import { OPERATIONS } from "./operations.ts";
 
@@ -166,9 +167,6 @@ type Matched =
   | Pick<Routed, "operation" | "params"> & { handle: Handler; path: string }
   | { allow: string };
 
-/** The nil UUID (RFC 9562, 5.9). */
-const NIL_ID = "00000000-0000-0000-0000-000000000000";
-
 /** The ids of a path. */
 const PATH_IDS = new RegExp(`/${UUID_PATTERN}(?=/|$)`, "g");
 
@@ -194,7 +192,7 @@ function match(
   if (pathname.length > prefix.length + MAX_PATH) return undefined;
   const candidates = routes.get(beginningOf(pathname, prefix)) ?? [];
   const given = pathname.split("/");
-  const url = `http://host${pathname.replace(PATH_IDS, `/${NIL_ID}`)}`;
+  const url = `http://host${pathname.replace(PATH_IDS, `/${NIL_UUID}`)}`;
   for (const route of candidates) {
     if (route.depth !== given.length) continue;
     if (route.pattern.test(url)) return choose(route, request, given);

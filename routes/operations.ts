@@ -106,9 +106,9 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     response: "DeletedResponse", headers: ["If-Match"], errors: ["CONFLICT"] }),
 
   // The organization itself
-  operation("GET /organization", "getOrganization", { permission: "read", handler: records.getOwner,
+  operation("GET /organization", "getOrganization", { permission: "read", handler: records.getOwnOrganization,
     response: "OrganizationResponse", headers: ["If-None-Match", "ETag"] }),
-  operation("PUT /organization", "updateOrganization", { permission: "write", handler: records.updateOwner,
+  operation("PUT /organization", "updateOrganization", { permission: "write", handler: records.updateOwnOrganization,
     body: "UpdateOrganization", response: "OrganizationResponse",
     headers: ["If-Match", "ETag", "Ignored-Fields"] }),
 

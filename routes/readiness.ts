@@ -1,4 +1,5 @@
-import { getReadiness, listReadiness } from "../db/onix/readiness.ts";
+import { getSource } from "../db/onix/books.ts";
+import { listReadiness, readinessOf } from "../db/onix/readiness.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
@@ -34,9 +35,14 @@ export function getProfile({ params: { name } }: Admitted): HandlerResponse {
 
 /** `GET /products/{id}/readiness`. */
 export async function get(
-  { database, params, query: { profile } }: Admitted<OneReadinessQuery>,
+  context: Admitted<OneReadinessQuery>,
 ): Promise<HandlerResponse> {
-  const readiness = await getReadiness(database, params.id, profile);
+  const { database, params, query: { profile }, shares } = context;
+  const { source } = await getSource(database, params.id);
+  const readiness = await shares.parsing.run(
+    context,
+    () => readinessOf(source, profile),
+  );
   return ok(JSON.stringify({ profile: profile.name, ...readiness }));
 }
 

@@ -86,14 +86,14 @@ export async function remove(
 }
 
 /** `GET /organization`. */
-export async function getOwner(
+export async function getOwnOrganization(
   { database }: Admitted,
 ): Promise<HandlerResponse> {
   return current(await getOrganization(database));
 }
 
 /** `PUT /organization`. */
-export async function updateOwner(
+export async function updateOwnOrganization(
   { database, body, precondition }: Admitted<unknown, Entry>,
 ): Promise<HandlerResponse> {
   return current(await updateOrganization(database, body, precondition));

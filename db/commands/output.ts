@@ -1,4 +1,7 @@
-import { escapeControls } from "../../schema/control_characters.ts";
+import {
+  escapeControls,
+  escapeLines,
+} from "../../schema/control_characters.ts";
 
 /** Formats rows as aligned columns, or as JSON for scripts. */
 export function format(
@@ -80,9 +83,13 @@ function bar(share?: number): string {
 /** The reader of the output has closed it. */
 export class ReaderGone extends Error {}
 
-/** Writes to standard output. Throws `ReaderGone`. */
+/**
+ * Writes to standard output, to a terminal without what that interprets: JSON strings may
+ * contain it, also as escapes. Throws `ReaderGone`.
+ */
 export async function writeOut(text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(text);
+  const shown = Deno.stdout.isTerminal() ? escapeLines(text) : text;
+  const bytes = new TextEncoder().encode(shown);
   try {
     for (let sent = 0; sent < bytes.length;) {
       sent += await Deno.stdout.write(bytes.subarray(sent));

@@ -1,7 +1,4 @@
-import {
-  escapeControls,
-  escapeLines,
-} from "../../schema/control_characters.ts";
+import { escapeControls } from "../../schema/control_characters.ts";
 import type { Missing } from "../../schema/onix/readiness.ts";
 import { profileNames, profiles } from "../../schema/onix/profiles.ts";
 import { type JudgedProduct, listReadiness } from "../onix/readiness.ts";
@@ -31,8 +28,7 @@ export const READINESS = command({
       const lines = products.map((product) =>
         json ? JSON.stringify(product) : lineOf(product)
       );
-      const text = lines.map((line) => `${line}\n`).join("");
-      await writeOut(isTerminal ? escapeLines(text) : text);
+      await writeOut(lines.map((line) => `${line}\n`).join(""));
       after = meta.cursor ?? undefined;
       more = meta.more;
       ready += meta.ready;

@@ -1,4 +1,3 @@
-import { escapeLines } from "../../schema/control_characters.ts";
 import { readMessage } from "../../schema/onix/xml/read.ts";
 import {
   type Release,
@@ -57,13 +56,10 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       const database = await connect(organization);
       // A bar would mix with lines on the same terminal.
       const isTerminal = Deno.stdout.isTerminal();
-      // JSON strings may contain what a terminal interprets, also as escapes.
-      const write = (text: string) =>
-        writeOut(isTerminal ? escapeLines(text) : text);
       if (isOnix) {
         const { next, replaced } = await exportMessage(database, {
           ...message,
-          write,
+          write: writeOut,
           progress: isTerminal ? undefined : (done) => bar.show(done, {}),
         });
         if (replaced > 0) {
@@ -74,7 +70,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
         bar.print(`For later changes: --after ${next}`);
       } else {
         await exportCatalogue(database, {
-          write,
+          write: writeOut,
           progress: isTerminal
             ? undefined
             : (done, total) => bar.show(done, { share: done / total }),

@@ -133,8 +133,8 @@ function changeOf(
 }
 
 /**
- * A page of changes at these positions. It ends before the record that would exceed the size of a page, unless
- * that is the first. It omits the deletion of a product that exists again, and of one whose
+ * A page of changes at these positions. It ends before the record that would exceed the size
+ * of a page, unless that is the first. It omits the deletion of a product that exists again, and of one whose
  * reference another product now bears.
  */
 function recordsPage(

@@ -27,11 +27,6 @@ export async function messageText(
   form: Form & { sender: Sender },
   records: Iterable<Element> | AsyncIterable<Element>,
 ): Promise<string> {
-  const chunks: string[] = [];
-  for await (
-    const chunk of writeMessage({ ...form, sentAt: new Date() }, records)
-  ) {
-    chunks.push(chunk);
-  }
-  return chunks.join("");
+  const options = { ...form, sentAt: new Date() };
+  return (await Array.fromAsync(writeMessage(options, records))).join("");
 }

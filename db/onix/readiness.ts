@@ -6,7 +6,8 @@ import { withoutDemanded } from "../../schema/onix/xml/mend.ts";
 import { headerOf } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
 import { selectIds } from "../products/list.ts";
-import { bookOf, getSource, receivedIn, type Source } from "./books.ts";
+import { NIL_UUID } from "../uuid.ts";
+import { bookOf, receivedIn, type Source } from "./books.ts";
 import { readSources } from "./changes.ts";
 
 /** Whether a product is ready, and what others know it by. */
@@ -21,15 +22,8 @@ export interface JudgedProduct extends Readiness {
 const CHECKED = 500;
 const AT_ONCE = 100;
 
-const NIL = "00000000-0000-0000-0000-000000000000";
-
-/** Whether a product is ready for a recipient, and what it lacks. Throws `NOT_FOUND`. */
-export async function getReadiness(
-  database: Queries,
-  id: string,
-  profile: Profile,
-): Promise<Readiness> {
-  const { source } = await getSource(database, id);
+/** Whether a product is ready for a recipient, and what it lacks. */
+export function readinessOf(source: Source, profile: Profile): Readiness {
   const { ready, score, missing } = judgeSource(source, profile);
   return { ready, score, missing };
 }
@@ -46,7 +40,7 @@ export async function listReadiness(
   while (meta.more && !isFull()) {
     const wanted = ready === undefined ? limit - products.length : AT_ONCE;
     const count = Math.min(wanted, CHECKED - meta.checked);
-    const ids = selectIds(filters, meta.cursor ?? NIL);
+    const ids = selectIds(filters, meta.cursor ?? NIL_UUID);
     const { sources, more } = await readSources(database, ids, count);
     meta.more = more;
     for (const source of sources) {

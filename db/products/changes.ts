@@ -4,6 +4,7 @@ import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { isOrigin } from "../origin.ts";
 import { rfc3339 } from "../times.ts";
+import { NIL_UUID } from "../uuid.ts";
 import { tooLarge, validDocument } from "./documents.ts";
 import {
   currentSummary,
@@ -157,7 +158,7 @@ async function firstCursor(
   return {
     origin,
     version: "0",
-    id: "00000000-0000-0000-0000-000000000000",
+    id: NIL_UUID,
     start: newest!.version,
     issuedAt: Date.now(),
     organization: owner,

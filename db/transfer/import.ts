@@ -4,7 +4,11 @@ import {
   type ErrorDetail,
   unknownReference,
 } from "../../schema/errors.ts";
-import { ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
+import {
+  type LineTable,
+  ONIX_TABLES,
+  tablesOfLine,
+} from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
@@ -180,19 +184,21 @@ class Batches {
   /** Writes lines of one kind in a transaction. */
   async #write(lines: readonly RecordLine[]): Promise<void> {
     const [{ table }] = lines as [RecordLine];
-    const refused = await this.#database.transaction(async (tx) => {
-      checkUndistributed(tx);
-      const { changes, refused } = await findChanges(tx, lines);
-      const faults = table === "products"
-        ? await writeProducts(tx, changes)
-        : await writeRecords(tx, table, changes);
-      await tx.commit();
-      for (const [number, details] of faults) {
-        refused.set(number, reasonOf(details));
-      }
-      this.#written += changes.length;
-      return refused;
-    });
+    const { refused, written } = await this.#database.transaction(
+      async (tx) => {
+        checkUndistributed(tx);
+        const { changes, refused } = await findChanges(tx, lines);
+        const faults = table === "products"
+          ? await writeProducts(tx, changes)
+          : await writeRecords(tx, table, changes);
+        await tx.commit();
+        for (const [number, details] of faults) {
+          refused.set(number, reasonOf(details));
+        }
+        return { refused, written: changes.length };
+      },
+    );
+    this.#written += written;
     for (const [number, reason] of refused) this.#refused(number, reason);
   }
 }
@@ -291,7 +297,6 @@ async function findChanges(
       { number, id, body, isNew: true, restored: {} }
     )),
   );
-  const fields = table === "products" ? FIELDS : RECORDS[table].fields;
   const changes = named.flatMap((found, i): LineChange[] => {
     const { number } = read[i]!;
     if (found instanceof ApiError) {
@@ -299,23 +304,33 @@ async function findChanges(
       return [];
     }
     const record = { ...found.body, id: found.id } as RestoredLine;
-    const { stored, ...body } = record;
     const text = texts.get(record.id);
-    if (text === undefined) {
-      return [{ number, record, before: undefined, body, stored }];
-    }
-    const before = parseExact(text) as RestoredLine;
-    const changed = changedFields(before, body, fields);
-    const others = Object.fromEntries(
-      Object.entries(stored).filter(([name, value]) =>
-        JSON.stringify(value) !== JSON.stringify(before.stored[name])
-      ),
-    );
-    return Object.keys({ ...changed, ...others }).length > 0
-      ? [{ number, record, before, body: changed, stored: others }]
-      : [];
+    const before = text === undefined
+      ? undefined
+      : parseExact(text) as RestoredLine;
+    const change = compareStored(table, record, before);
+    return change ? [{ number, record, ...change }] : [];
   });
   return { changes, refused };
+}
+
+/** What a record changes of the stored one. Undefined if that is nothing. */
+function compareStored(
+  table: LineTable,
+  { stored, ...body }: RestoredLine,
+  before: RestoredLine | undefined,
+): Pick<LineChange, "before" | "body" | "stored"> | undefined {
+  if (!before) return { before, body, stored };
+  const fields = table === "products" ? FIELDS : RECORDS[table].fields;
+  const changed = changedFields(before, body, fields);
+  const others = Object.fromEntries(
+    Object.entries(stored).filter(([name, value]) =>
+      JSON.stringify(value) !== JSON.stringify(before.stored[name])
+    ),
+  );
+  return Object.keys({ ...changed, ...others }).length > 0
+    ? { before, body: changed, stored: others }
+    : undefined;
 }
 
 /** The errors of lines, by their numbers. */

@@ -10,7 +10,7 @@ import {
 } from "../../schema/webhooks.ts";
 import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import type { EntryPage } from "../entry_page.ts";
+import { type EntryPage, pageOf } from "../entry_page.ts";
 import { uuidv7 } from "../uuid.ts";
 import { announceDisabled, dropCursors, sendAll } from "./deliveries.ts";
 import { cursorAt } from "./feed.ts";
@@ -56,13 +56,12 @@ function webhookById(id: string): Statement<FoundWebhook> {
 /** A page of the webhooks of the organization, oldest first. There are few, so all are read. */
 export async function listWebhooks(
   database: Queries,
-  { page, limit }: PageQuery,
+  query: PageQuery,
 ): Promise<EntryPage> {
   const rows = await database.scan(
     sql<FoundWebhook>`${webhooks} order by w.created_at, w.id`,
   );
-  const entries = rows.slice((page - 1) * limit, page * limit).map(shown);
-  return { entries: JSON.stringify(entries), total: rows.length };
+  return pageOf(rows.map(shown), query);
 }
 
 /** Returns a webhook as responses have it. Throws `NOT_FOUND`. */
