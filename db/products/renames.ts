@@ -5,8 +5,9 @@ import type { Database, Queries } from "../database.ts";
  * A change of a record is a change of every product that shows it, also for those who
  * follow the feed. A trigger changes up to 10,000 products with a name. More of them, and
  * those that show something else of the record, wait in the table `renames`, and follow in
- * chunks, so that no writer waits for long. Organizations have one chunk after the other. A chunk is committed
- * together with its last product, from which another process goes on if this one ends.
+ * chunks, so that no writer waits for long. Organizations have one chunk after the other. A
+ * chunk is committed together with its last product, from which another process goes on if
+ * this one ends.
  */
 
 /** The products of a chunk. Their writers wait for it, for some 50 ms. */
