@@ -2,38 +2,37 @@
 -- The setting catalogue.codes passes the codes of the ONIX lists: a JSON array of list, code, label, whether it is
 -- deprecated, and id if the list has a table of its own. An id is the version-5 UUID of `onix:<list>:<code>`, or
 -- `lifecycle:<code>`, in the URL namespace of RFC 9562. Ids never change.
+--
+-- Products refer to the lists with ids while the file runs. So it inserts only what differs, and never sets a key:
+-- ON CONFLICT locks every row that is there already, and a lock of a key keeps references to it waiting.
 
 -- ONIX List 17
-insert into contributor_roles as r (id, code, name)
+insert into contributor_roles (id, code, name)
 select c.id, c.code, c.label
 from jsonb_to_recordset(current_setting('catalogue.codes')::jsonb) c (id uuid, list smallint, code text, label text)
-where c.list = 17
-on conflict (id) do update set code = excluded.code, name = excluded.name
-where (r.code, r.name) <> (excluded.code, excluded.name);
+where c.list = 17 and not exists (select from contributor_roles r where (r.id, r.name) = (c.id, c.label))
+on conflict (id) do update set name = excluded.name;
 
 -- ONIX List 64
-insert into publishing_statuses as r (id, code, name)
+insert into publishing_statuses (id, code, name)
 select c.id, c.code, c.label
 from jsonb_to_recordset(current_setting('catalogue.codes')::jsonb) c (id uuid, list smallint, code text, label text)
-where c.list = 64
-on conflict (id) do update set code = excluded.code, name = excluded.name
-where (r.code, r.name) <> (excluded.code, excluded.name);
+where c.list = 64 and not exists (select from publishing_statuses r where (r.id, r.name) = (c.id, c.label))
+on conflict (id) do update set name = excluded.name;
 
 -- ONIX List 65
-insert into product_availabilities as r (id, code, name)
+insert into product_availabilities (id, code, name)
 select c.id, c.code, c.label
 from jsonb_to_recordset(current_setting('catalogue.codes')::jsonb) c (id uuid, list smallint, code text, label text)
-where c.list = 65
-on conflict (id) do update set code = excluded.code, name = excluded.name
-where (r.code, r.name) <> (excluded.code, excluded.name);
+where c.list = 65 and not exists (select from product_availabilities r where (r.id, r.name) = (c.id, c.label))
+on conflict (id) do update set name = excluded.name;
 
 -- ONIX List 150
-insert into product_forms as r (id, code, name)
+insert into product_forms (id, code, name)
 select c.id, c.code, c.label
 from jsonb_to_recordset(current_setting('catalogue.codes')::jsonb) c (id uuid, list smallint, code text, label text)
-where c.list = 150
-on conflict (id) do update set code = excluded.code, name = excluded.name
-where (r.code, r.name) <> (excluded.code, excluded.name);
+where c.list = 150 and not exists (select from product_forms r where (r.id, r.name) = (c.id, c.label))
+on conflict (id) do update set name = excluded.name;
 
 -- The labels of every list. Codes that a later issue drops stay.
 insert into onix_codes as o (list, code, label, deprecated)
@@ -45,12 +44,14 @@ where (o.label, o.deprecated) <> (excluded.label, excluded.deprecated);
 
 -- Lifecycle status (not an ONIX list), in chronological order
 insert into lifecycle_statuses (id, code, name)
-values
-  ('3f4b19c3-c68d-5200-a9bd-fb3f721f611e', 'in_development', 'In development'),
-  ('ca178964-348a-5091-8f29-7b66245a46e0', 'forthcoming', 'Forthcoming'),
-  ('32a77f6f-d320-5e69-ad14-4ddf65390f41', 'active', 'Active'),
-  ('5e7642f0-7fca-57f5-9635-7030b08ff020', 'out_of_print', 'Out of print'),
-  ('8a73f98c-9081-5508-8f5b-f38e48d9d329', 'archived', 'Archived')
-on conflict (id) do update set code = excluded.code, name = excluded.name
-where (lifecycle_statuses.code, lifecycle_statuses.name) is distinct from (excluded.code, excluded.name);
-
+select c.id, c.code, c.name
+from (
+  values
+    ('3f4b19c3-c68d-5200-a9bd-fb3f721f611e'::uuid, 'in_development', 'In development'),
+    ('ca178964-348a-5091-8f29-7b66245a46e0', 'forthcoming', 'Forthcoming'),
+    ('32a77f6f-d320-5e69-ad14-4ddf65390f41', 'active', 'Active'),
+    ('5e7642f0-7fca-57f5-9635-7030b08ff020', 'out_of_print', 'Out of print'),
+    ('8a73f98c-9081-5508-8f5b-f38e48d9d329', 'archived', 'Archived')
+) c (id, code, name)
+where not exists (select from lifecycle_statuses r where (r.id, r.name) = (c.id, c.name))
+on conflict (id) do update set name = excluded.name;

@@ -2,6 +2,8 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { seed } from "../../db/migrate.ts";
 import { CODE_LISTS } from "../../schema/onix_codes.ts";
 import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
+import { inTime } from "../support/app/deadline.ts";
+import { SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 
 const DEMO = await Deno.readTextFile(
@@ -97,6 +99,34 @@ Deno.test("The code lists in the database", async ({ step: it }) => {
 
     assertEquals([...await rowsWith("OLD")], [{ label: "Kept" }]);
     await sql`delete from onix_codes where code = 'OLD'`;
+  });
+
+  await it({
+    name: "are filled while products that refer to them are being written",
+    ignore: !SETTINGS.url,
+    async fn() {
+      for (const table of Object.keys(IDS)) {
+        await sql.unsafe(`update ${table} set name = 'Old'`);
+      }
+      await sql.begin(async (sql) => {
+        // As foreign keys do.
+        for (const table of Object.keys(IDS)) {
+          await sql.unsafe(`select from ${table} for key share`);
+        }
+
+        await inTime(
+          "the code lists",
+          seed(app.database.for({ deadline: performance.now() + 60_000 })),
+        );
+      });
+
+      for (const table of Object.keys(IDS)) {
+        const rows = await sql.unsafe(
+          `select from ${table} where name = 'Old'`,
+        );
+        assertEquals(rows.length, 0, table);
+      }
+    },
   });
 });
 
