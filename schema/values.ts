@@ -55,6 +55,9 @@ export function isUuid(value: unknown): value is string {
   return v.is(SentUuid, value);
 }
 
+/** How many of something. */
+export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
 /** A UUID, converted to lower case. */
 export const Uuid = v.pipe(SentUuid, v.toLowerCase());
 

@@ -12,7 +12,7 @@ import {
 import { array, chosen, closedObject, SAME } from "./objects.ts";
 import { PageParameters } from "./record_query.ts";
 import { choices } from "./parameters.ts";
-import { described, oneOf, text, Timestamp, Uuid } from "./values.ts";
+import { Count, described, oneOf, text, Timestamp, Uuid } from "./values.ts";
 
 /*
  * Webhooks: their bodies, their responses, and the messages that receivers get, which
@@ -57,8 +57,6 @@ export type AttemptError = typeof ATTEMPT_ERRORS[number];
 const DESCRIPTION = "What the webhook is for.";
 
 const MAX_URL = 2_000;
-
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** A URL that may be called. Whether its host may, the service finds out. */
 const TargetUrl = v.pipe(

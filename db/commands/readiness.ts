@@ -54,7 +54,7 @@ function profile(given?: string) {
 function lineOf(
   { product_code, isbn13, title, missing }: JudgedProduct,
 ): string {
-  const messages = missing.filter(isRequired).map(({ message }) => message);
+  const messages = missing.filter(mayRefuse).map(({ message }) => message);
   // Each price may lack the same.
   const said = [...new Set(messages)].join("; ");
   return escapeControls(
@@ -62,6 +62,6 @@ function lineOf(
   );
 }
 
-function isRequired({ severity }: Missing): boolean {
+function mayRefuse({ severity }: Missing): boolean {
   return severity === "required";
 }

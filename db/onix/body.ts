@@ -58,7 +58,7 @@ export function bodyOf(
       objectsIn(type in written ? written[type] : MAPPING[type]!.valueIn(book))
     );
   }
-  for (const [field, table] of NAMED) {
+  for (const [field, table] of PARTIES) {
     if (!(field in written)) continue;
     const found = elementOfField(now.record, field);
     const name = written[field] as string | undefined;
@@ -135,14 +135,14 @@ export function bodyOf(
   };
 }
 
-const NAMED = [["publisher", "publishers"], ["imprint", "imprints"]] as const;
+const PARTIES = [["publisher", "publishers"], ["imprint", "imprints"]] as const;
 
 /** What a record says of the identifiers of its parties, unless the product's party has some. */
 export function identifiersIn(
   { record, values }: Reading,
   book: Book,
 ): PartyIdentifiers[] {
-  return NAMED.flatMap(([field, table]) => {
+  return PARTIES.flatMap(([field, table]) => {
     const identifiers = objectsIn(values[`${field}_identifiers`]);
     if (identifiers.length === 0) return [];
     const id = elementOfField(record, field)?.id;

@@ -50,7 +50,7 @@ export interface ReceivedRow {
 }
 
 /** The identifiers of the party that a reference of product `p` names. */
-function identifiersOf(table: OwnTable, reference: string): Statement {
+function selectIdentifiers(table: OwnTable, reference: string): Statement {
   const party = recordWithId(table, raw(`p.${reference}`));
   return sql`(select r.identifiers ${party})`;
 }
@@ -64,8 +64,8 @@ export const besideProduct = sql`
   o.name as organization,
   ${senderFields},
   json_build_object(
-    'publisher', ${identifiersOf("publishers", "publisher_id")},
-    'imprint', ${identifiersOf("imprints", "imprint_id")}
+    'publisher', ${selectIdentifiers("publishers", "publisher_id")},
+    'imprint', ${selectIdentifiers("imprints", "imprint_id")}
   )::text as identifiers,
   ${
   jsonArray(sql`

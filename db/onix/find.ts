@@ -45,7 +45,7 @@ export interface Locked extends Found {
 }
 
 /** The keys by which the records, and upserts of the same books, find products. */
-function keysOf(items: readonly Item[]): ProductKey[] {
+function productKeysOf(items: readonly Item[]): ProductKey[] {
   return items.flatMap(({ incoming: { reference, isbn13, isbn10 } }) => {
     const number = isbnNumber({ isbn13, isbn10 });
     return [
@@ -105,7 +105,7 @@ export async function lockFound(
   const from = withRecord(senderOf(items));
   return await lockAndFind(
     tx,
-    keysOf(items),
+    productKeysOf(items),
     mayBeOf(items),
     sql<Locked>`select ${found}, ${sizeOfStored} as bytes from ${from}`,
   );

@@ -35,7 +35,7 @@ import { selectLines, transferSettings } from "./export.ts";
 import {
   LineError,
   parseLine,
-  readRecord,
+  readRecordLine,
   reasonOf,
   type RecordLine,
   splitLines,
@@ -285,7 +285,7 @@ async function findChanges(
   for (const line of lines) {
     if (line.text === texts.get(line.id)) continue;
     try {
-      read.push({ number: line.number, record: readRecord(line) });
+      read.push({ number: line.number, record: readRecordLine(line) });
     } catch (error) {
       if (!(error instanceof LineError)) throw error;
       refused.set(line.number, error.message);

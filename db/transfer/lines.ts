@@ -18,7 +18,7 @@ export class LineError extends Error {
   override readonly name = "LineError";
 }
 
-/** A line of a record. Its values are read by `readRecord`, unless the record is stored as the line has it. */
+/** A line of a record. Its values are read by `readRecordLine`, unless the record is stored as the line has it. */
 export interface RecordLine {
   number: number;
   kind: string;
@@ -98,7 +98,7 @@ export function parseLine(
  * The values of a line by the schema of the API, in the form in which they are stored. Throws
  * `LineError` with every error.
  */
-export function readRecord({ kind, given }: RecordLine): RestoredLine {
+export function readRecordLine({ kind, given }: RecordLine): RestoredLine {
   const record = valid(KINDS.get(kind)!.schema, given);
   checkOnixRecords(record.stored);
   return record;

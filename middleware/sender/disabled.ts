@@ -1,8 +1,6 @@
 import type { DisabledReason } from "../../schema/webhooks.ts";
 import { hostOf } from "../../schema/targets.ts";
-
-/** Writes a warning to the log. */
-export type Log = (level: "warn", fields: Record<string, unknown>) => void;
+import type { Log } from "../log.ts";
 
 /** A disabled webhook, as far as the log shows it. */
 interface Logged {

@@ -7,8 +7,9 @@ import type { Attempt } from "../../db/webhooks/outcomes.ts";
 import type { Webhook } from "../../db/webhooks/webhook.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
+import type { Log } from "../log.ts";
 import { attempt } from "./attempt.ts";
-import { type Log, logDisabled } from "./disabled.ts";
+import { logDisabled } from "./disabled.ts";
 import { InFlight } from "./in_flight.ts";
 import { NameResolver } from "./names.ts";
 

@@ -115,13 +115,13 @@ export function detailsOf({ rules, ...profile }: Profile) {
     rules: rules.map(({ rule, severity, each = [[]], path, message }) => {
       const way = [...each[0]!, ...path[0]!];
       const pointer = pointers.pointerTo(way);
-      return { rule, severity, path: pathOf(way), pointer, message };
+      return { rule, severity, path: pathOfSteps(way), pointer, message };
     }),
   };
 }
 
 /** The path of these steps, with their codes. */
-function pathOf(steps: readonly Step[]): string {
+function pathOfSteps(steps: readonly Step[]): string {
   return steps.map(({ name, codes }) => {
     const conditions = codes.map((code) => code.join("=")).join();
     return `/${name}${conditions && `[${conditions}]`}`;

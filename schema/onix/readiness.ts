@@ -79,7 +79,7 @@ export function judge(
       missing.push({
         rule: rule.rule,
         severity: rule.severity,
-        path: pathOf(trail, rest),
+        path: pathOfBreach(trail, rest),
         pointer: pointers.pointerTo(way),
         value: rest.length > 0
           ? null
@@ -93,7 +93,7 @@ export function judge(
 }
 
 /** The path of a place, with positions of what is repeated. What is missing has the next one. */
-function pathOf(trail: Trail, rest: readonly Step[]): string {
+function pathOfBreach(trail: Trail, rest: readonly Step[]): string {
   const names = [...trail.slice(1), ...rest].map(({ name }, i) => {
     const others = trail[i]?.children.filter((each) => each.name === name) ??
       [];
@@ -108,9 +108,12 @@ function pathOf(trail: Trail, rest: readonly Step[]): string {
 /** What breaks a rule, or undefined if there is nothing to which it applies. */
 function breachesOf(rule: Rule, message: Trail): Breach[] | undefined {
   const { each, where } = rule;
-  const composites = each ? each.flatMap((way) => at(message, way)) : [message];
+  const composites = each
+    ? each.flatMap((way) => trailsAt(message, way))
+    : [message];
   const verdicts = composites.flatMap((composite) => {
-    const isMeant = !where || where.some((way) => at(composite, way).length);
+    const isMeant = !where ||
+      where.some((way) => trailsAt(composite, way).length);
     const verdict = isMeant ? breachesIn(rule, composite) : undefined;
     return verdict ? [verdict] : [];
   });
@@ -119,17 +122,17 @@ function breachesOf(rule: Rule, message: Trail): Breach[] | undefined {
 
 function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
   const { path, one_of, only, at_most, characters } = rule;
-  const found = path.flatMap((way) => at(composite, way));
+  const found = path.flatMap((way) => trailsAt(composite, way));
   if (only || at_most !== undefined || characters !== undefined) {
     if (found.length === 0) return;
     const wrong = found.slice(at_most ?? 0).filter((trail) =>
-      !(only && isOneOf(trail, only)) &&
-      !(characters && codePoints(valueAt(trail)) <= characters)
+      !(only && hasOneOf(trail, only)) &&
+      !(characters && codePoints(valueOfTrail(trail)) <= characters)
     );
     return wrong.map((trail) => ({ trail, rest: [] }));
   }
   const isRight = (trail: Trail) =>
-    one_of ? isOneOf(trail, one_of) : !isWrongDate(trail);
+    one_of ? hasOneOf(trail, one_of) : !isWrongDate(trail);
   if (found.some(isRight)) return [];
   const [wrong] = found;
   if (!wrong) return [missingIn(composite, path[0]!)];
@@ -142,7 +145,7 @@ function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
 }
 
 /** What is at these steps below an element. */
-function at(above: Trail, steps: readonly Step[]): Trail[] {
+function trailsAt(above: Trail, steps: readonly Step[]): Trail[] {
   let found = [above];
   for (const step of steps) {
     const next: Trail[] = [];
@@ -180,14 +183,14 @@ function lastRepeatable(trail: Trail, start: number): number {
   return isRepeatable(last) ? last : 0;
 }
 
-function valueAt(trail: Trail): string {
+function valueOfTrail(trail: Trail): string {
   return valueOf(trail.at(-1)) ?? "";
 }
 
 /** Whether an element has one of these codes, perhaps among others. */
-function isOneOf(trail: Trail, codes: readonly string[]): boolean {
+function hasOneOf(trail: Trail, codes: readonly string[]): boolean {
   const { name } = trail.at(-1)!;
-  const value = valueAt(trail);
+  const value = valueOfTrail(trail);
   const all = dataElement(name)?.kind.endsWith("*")
     ? value.split(" ")
     : [value];

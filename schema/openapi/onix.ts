@@ -1,10 +1,8 @@
 import * as v from "valibot";
 import { OUTCOMES } from "../onix/report/report.ts";
-import { described } from "../values.ts";
+import { Count, described } from "../values.ts";
 
 /* The schemas of the report on an imported ONIX message. */
-
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** A sentence about a record, an element or a value in it. */
 export const OnixMessage = v.object({
@@ -92,7 +90,7 @@ export const MissingForRecipient = v.object({
   ),
 });
 
-const READINESS = {
+const JUDGEMENT = {
   ready: described("Whether no required rule is broken.", v.boolean()),
   score: described(
     "How many of the rules that apply hold, in whole percent.",
@@ -106,7 +104,7 @@ const READINESS = {
 
 export const Readiness = v.object({
   profile: described("The name of the profile.", v.string()),
-  ...READINESS,
+  ...JUDGEMENT,
 });
 
 export const ListedReadiness = v.object({
@@ -114,7 +112,7 @@ export const ListedReadiness = v.object({
   title: described("The title of the product.", v.string()),
   isbn13: described("The ISBN-13 of the product.", v.nullable(v.string())),
   product_code: described("The code of the product.", v.string()),
-  ...READINESS,
+  ...JUDGEMENT,
 });
 
 export const ReadinessMeta = v.object({

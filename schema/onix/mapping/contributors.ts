@@ -55,7 +55,7 @@ const INVERTED = ["PersonNameInverted", "CorporateNameInverted"];
 const PARTS = ["names_before_key", "key_names", "person_name_inverted"];
 
 /** The fields beside the name, at their places in a contributor. */
-const PLACES: [field: string, codec: Codec][] = Object.entries(
+const FIELD_CODECS: [field: string, codec: Codec][] = Object.entries(
   RECORDS.contributors.fields,
 ).flatMap(([name, field]): [string, Codec][] => {
   const place = elementOf(name, field);
@@ -63,7 +63,7 @@ const PLACES: [field: string, codec: Codec][] = Object.entries(
 });
 
 /** The fields that identify contributors before their names do. */
-const IDENTIFIERS = ["isni", "orcid"];
+const NAME_IDENTIFIERS = ["isni", "orcid"];
 
 /** What a row is checked against: a role, and the fields of a contributor. */
 export const CONTRIBUTOR_FIELDS: Fields = {
@@ -127,7 +127,7 @@ export function elementOfPerson(
 ): Element | undefined {
   return field === "name"
     ? nameElementIn(each)
-    : PLACES.find(([name]) => name === field)?.[1].find?.(each);
+    : FIELD_CODECS.find(([name]) => name === field)?.[1].find?.(each);
 }
 
 const NAMES = [
@@ -175,10 +175,10 @@ function readPerson(
   }
   const person: Person = { name: (name ?? corporate)! };
   if (!name) person.is_organization = true;
-  for (const [field, codec] of PLACES) {
+  for (const [field, codec] of FIELD_CODECS) {
     const { result: value } = reader.attempt(() => codec.read(each, reader));
     if (typeof value === "string") {
-      person[field] = IDENTIFIERS.includes(field)
+      person[field] = NAME_IDENTIFIERS.includes(field)
         ? value.replace(/^https?:\/\/\D*/i, "")
         : value;
     }
@@ -190,14 +190,14 @@ function projectRow(row: ContributorRow): Record<string, unknown> {
   const { role, name, is_organization } = row;
   const projected: Record<string, unknown> = { role, name: normalized(name) };
   if (is_organization) projected.is_organization = true;
-  for (const [field, codec] of PLACES) {
+  for (const [field, codec] of FIELD_CODECS) {
     const value = codec.project(row[field]);
     if (value !== undefined) projected[field] = value;
   }
   return projected;
 }
 
-type Named = Record<string, unknown>;
+type PersonEntry = Record<string, unknown>;
 
 /** Rows with the element that says them. */
 interface KnownRow {
@@ -258,14 +258,14 @@ function writeRows(
 }
 
 /** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
-export function isSamePerson(a: Named, b: Named): boolean {
+export function isSamePerson(a: PersonEntry, b: PersonEntry): boolean {
   return a.id !== undefined && b.id !== undefined
     ? a.id === b.id
     : isNamedSame(a, b);
 }
 
-function isNamedSame(a: Named, b: Named): boolean {
-  for (const id of IDENTIFIERS) {
+function isNamedSame(a: PersonEntry, b: PersonEntry): boolean {
+  for (const id of NAME_IDENTIFIERS) {
     if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
   }
   return normalized(String(a.name)) === normalized(String(b.name));
@@ -302,7 +302,7 @@ function writePerson(
     setChild(each, other, undefined);
     setChild(each, name, row.name);
   }
-  for (const [field, codec] of PLACES) {
+  for (const [field, codec] of FIELD_CODECS) {
     if (isChanged(field)) codec.write(each, now[field], before[field], reader);
   }
   if (["name", ...PARTS].some(isChanged)) removeOtherParts(each, row.name);

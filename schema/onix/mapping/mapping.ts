@@ -101,7 +101,7 @@ export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> =
   };
 
 /** The places of their names. */
-const PLACES: Readonly<Record<PartyName, string>> = {
+const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
   publisher: "Publisher[PublishingRole=01]/PublisherName",
   imprint: "Imprint/ImprintName",
 };
@@ -132,8 +132,11 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
     "PublishingStatus",
     ({ product }) => product.publishing_status_code,
   ),
-  imprint: linked(PLACES.imprint, ({ product }) => product.imprint_name),
-  publisher: linked(PLACES.publisher, ({ product }) => product.publisher_name),
+  imprint: linked(PARTY_PLACES.imprint, ({ product }) => product.imprint_name),
+  publisher: linked(
+    PARTY_PLACES.publisher,
+    ({ product }) => product.publisher_name,
+  ),
   imprint_identifiers: identifiersOf("imprint"),
   publisher_identifiers: identifiersOf("publisher"),
   collections: {
@@ -261,7 +264,7 @@ function isStandIn(parent: Element, { name }: Step): boolean {
  * the party has, as the party has it.
  */
 function identifiersOf(party: PartyName): Mapped {
-  const [step, leaf] = stepsOf(PLACES[party]) as [Step, Step];
+  const [step, leaf] = stepsOf(PARTY_PLACES[party]) as [Step, Step];
   const field = IDENTIFIERS[`${party}_identifiers`];
   const all = codecOf("identifiers", field, step.name)!;
   const typeOf = field.distinct![0]!.keyOf;
@@ -276,7 +279,7 @@ function identifiersOf(party: PartyName): Mapped {
   };
   return {
     block: blockWith(step.name),
-    place: PLACES[party].replace(leaf.name, `${step.name}Identifier`),
+    place: PARTY_PLACES[party].replace(leaf.name, `${step.name}Identifier`),
     read,
     write(block, now, _, reader) {
       const before = objectsIn(read(block, reader));

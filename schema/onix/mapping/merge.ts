@@ -125,7 +125,7 @@ interface Place {
 /** The entries that something is in, from the outermost. */
 type Way = readonly { array: Entries; entry: Entry }[];
 
-interface Context {
+interface MergeContext {
   now: Reading["reader"];
   last: Reading["reader"] | undefined;
   conflict: Conflict;
@@ -184,14 +184,14 @@ export function mergeEdits(
       isEdited && !isEqual(formHere, form) &&
       context.conflict(
         placeOf(name, was, value, now),
-        shown(value),
-        shown(here),
+        valueInWords(value),
+        valueInWords(here),
       );
     if (isLeft || isUnread || !saysField(name, incoming)) {
       if (isEdited) edited.add(name);
     } else if (merged) written[name] = merged;
     else if (isKept()) edited.add(name);
-    else written[name] = once(name, value);
+    else written[name] = writeOnce(name, value);
     if (!(name in written) && !array) {
       keepIds(name, isLeft, was, value, now, compared, book);
     }
@@ -205,7 +205,7 @@ export function mergeEdits(
 }
 
 /** A value without entries that repeat others. */
-function once(name: string, value: unknown): unknown {
+function writeOnce(name: string, value: unknown): unknown {
   const repeated = repeatedIn(name, value);
   return repeated.size === 0
     ? value
@@ -248,7 +248,7 @@ function conflictTeller(
 }
 
 /** A value in a message. */
-function shown(value: unknown): string {
+function valueInWords(value: unknown): string {
   const plain = scalar(value);
   const isNone = plain === undefined && !(value instanceof Object);
   if (isNone) return "";
@@ -312,7 +312,7 @@ function keepIds(
       : book.product[REFERENCES[name]!];
     if (isLeft && found && id) found.id = id as string;
   }
-  const isSame = NAMED[name];
+  const isSame = IS_SAME[name];
   if (!isSame || value === was) return;
   const free = new Set(objectsIn(was));
   for (const entry of objectsIn(value)) {
@@ -324,7 +324,7 @@ function keepIds(
 }
 
 /** The arrays that name records, and when two of their entries name the same. */
-const NAMED: Readonly<Record<string, (a: Entry, b: Entry) => boolean>> = {
+const IS_SAME: Readonly<Record<string, (a: Entry, b: Entry) => boolean>> = {
   contributors: isSamePerson,
   collections: isSameCollection,
 };
@@ -334,7 +334,7 @@ function pairsOf(
   { codec, composite: _, ...array }: Entries,
   before: readonly Entry[],
   after: readonly Entry[],
-  { now, last }: Pick<Context, "now" | "last">,
+  { now, last }: Pick<MergeContext, "now" | "last">,
   by: "same" | "place",
 ): Map<Entry, Entry> {
   const elementIn = (entry: Entry) =>
@@ -365,7 +365,7 @@ function mergeRows(
   here: readonly Entry[],
   parent: Place,
   of: Way,
-  context: Context,
+  context: MergeContext,
 ): Entry[] {
   const { conflict, now } = context;
   const isSame = (a: Entry, b: Entry) =>
@@ -390,7 +390,8 @@ function mergeRows(
     }
     // It was removed here.
     const isGone = old &&
-      (isSame(old, entry) || conflict({ element, of: own }, shown(entry), ""));
+      (isSame(old, entry) ||
+        conflict({ element, of: own }, valueInWords(entry), ""));
     return isGone ? [] : [asNew(array, entry, context)];
   });
   const others = [...rows.values()].filter((row) => {
@@ -401,7 +402,7 @@ function mergeRows(
     if (edits.length === 0) return false;
     const place = { missing: array.composite, ...parent };
     const own = [...of, { array, entry: old }];
-    return conflict({ ...place, of: own }, "", shown(edits.join(", ")));
+    return conflict({ ...place, of: own }, "", valueInWords(edits.join(", ")));
   });
   return [...merged, ...others];
 }
@@ -419,24 +420,24 @@ function* editsIn(
     if (!codec) {
       const isSaid = field.kind === "column" && field.body &&
         scalar(is) !== scalar(was ?? field.fallback);
-      if (isSaid) yield shown(is) || "nothing";
+      if (isSaid) yield valueInWords(is) || "nothing";
     } else if (array) {
       const olds = new Map(objectsIn(was).map((one) => [one.id, one]));
       for (const one of objectsIn(is)) {
         const old = olds.get(one.id);
         olds.delete(one.id);
         if (old) yield* editsIn(array, old, one);
-        else yield shown(one);
+        else yield valueInWords(one);
       }
       for (const _ of olds) yield "a removal";
     } else if (!isEqual(codec.project(was), codec.project(is))) {
-      yield shown(is) || "nothing";
+      yield valueInWords(is) || "nothing";
     }
   }
 }
 
 /** An entry without a row, and the id of the row that it becomes. */
-function asNew(array: Entries, entry: Entry, context: Context): Entry {
+function asNew(array: Entries, entry: Entry, context: MergeContext): Entry {
   const id = context.now.elementOf(entry)!.id ??= context.newId();
   const made: Entry = { ...entry, id, [NEW_ROW]: true };
   for (const [name, field] of Object.entries(array.fields)) {
@@ -460,7 +461,7 @@ function mergeFields(
   here: Entry,
   at: Element,
   of: Way,
-  context: Context,
+  context: MergeContext,
 ): Entry {
   const merged: Entry = { ...here };
   for (const [name, field] of Object.entries(fields)) {
@@ -493,7 +494,7 @@ function mergeFields(
         ? differ(here, after)
         : [];
       const shownIn = (entry: Entry) =>
-        conflicting.map(({ name }) => shown(entry[name])).filter(Boolean)
+        conflicting.map(({ name }) => valueInWords(entry[name])).filter(Boolean)
           .join(" ");
       const isKept = conflicting.length > 0 && context.conflict(
         { ...placeIn(at, conflicting[0]!, after, here), of },
@@ -515,20 +516,20 @@ function hasRows(fields: Fields): boolean {
 }
 
 /** A field with the way in which it stands in its composite. */
-interface Part {
+interface MergedPart {
   name: string;
   field: Field;
   codec: Codec;
 }
 
-function partOf(name: string, field: Field, composite: string): Part {
+function partOf(name: string, field: Field, composite: string): MergedPart {
   return { name, field, codec: codecOf(name, field, composite)! };
 }
 
 /** The element that says the new value of a field, or the first that differs of an object. */
 function placeIn(
   at: Element,
-  { name, field, codec }: Part,
+  { name, field, codec }: MergedPart,
   after: Entry,
   here: Entry,
 ): Place {

@@ -157,7 +157,7 @@ export function readStored(
   record: Element,
   known?: Pick<Reading, "record" | "values">,
 ): Reading {
-  const same = known ? sameBlocks(record, known.record) : NONE;
+  const same = known ? sameBlocks(record, known.record) : NO_BLOCKS;
   const others = withoutBlocks(record, same);
   withhold(others);
   const reader = new RecordReader(others, { isSilent: true });
@@ -171,7 +171,7 @@ export function readStored(
   return { record, values, reader };
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_BLOCKS: ReadonlySet<string> = new Set();
 
 function sameBlocks(a: Element, b: Element): ReadonlySet<string> {
   return new Set(

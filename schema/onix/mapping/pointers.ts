@@ -23,7 +23,7 @@ import { RecordReader } from "./record_reader.ts";
 export type Stop = Step & { element?: Element };
 
 /** A field, and the steps to its place. */
-type Place = readonly [name: string, steps: readonly Step[]];
+type PlacedField = readonly [name: string, steps: readonly Step[]];
 
 /** The entries of an array as they stand in the record, and the reader that knows their elements. */
 interface ReadEntries {
@@ -44,20 +44,20 @@ const PLACES = Map.groupBy(
     .map(([name, { block, place }]) => {
       const field = name === "collections" ? undefined : FIELDS[name];
       const own = field && elementOf(name, field);
-      return { block, place: [name, stepsOf(own ?? place)] as Place };
+      return { block, place: [name, stepsOf(own ?? place)] as PlacedField };
     }),
   ({ block }) => block,
 );
 
 /** Where a product without supply details has its availability. */
-const AVAILABILITY: Place = [
+const AVAILABILITY: PlacedField = [
   "product_availability",
   stepsOf("ProductSupply/SupplyDetail/ProductAvailability"),
 ];
 
 /** The places of the fields of an object in its composite. */
-const placesIn = remembered((fields: Fields): Place[] =>
-  Object.entries(fields).flatMap(([name, field]): Place[] => {
+const placesIn = remembered((fields: Fields): PlacedField[] =>
+  Object.entries(fields).flatMap(([name, field]): PlacedField[] => {
     const place = elementOf(name, field);
     return place === null ? [] : [[name, stepsOf(place)]];
   })
@@ -147,7 +147,7 @@ function pointerBelow(
 
 /** The field whose place goes the farthest along the way, with the most codes of it. */
 function nearest(
-  places: readonly Place[],
+  places: readonly PlacedField[],
   way: readonly Stop[],
 ): string | undefined {
   let best: string | undefined;

@@ -175,7 +175,7 @@ function keepValid<T>(
       return output;
     }
     const refused = issues.map((issue) =>
-      refusal(issue, value, fields, reader)
+      refusalOf(issue, value, fields, reader)
     );
     for (const one of refused) {
       const isError = one.owner === value && String(one.key) in needed;
@@ -196,14 +196,14 @@ function keepValid<T>(
       if (keys.has(key)) continue;
       keys.add(key);
       if (owner === value) reader.markUnreadable(String(key));
-      remove(owner, key, max, found, reader);
+      removeAt(owner, key, max, found, reader);
       if (owner === value && key in needed) value[key] = needed[key];
     }
   }
 }
 
 /** Removes a value, which was read from the element that was `found` for it. */
-function remove(
+function removeAt(
   owner: object,
   key: string | number,
   max: number | undefined,
@@ -251,7 +251,7 @@ interface Refusal extends Omit<IssueStep, "field"> {
 }
 
 /** What to leave out because of an issue, and which element to name. */
-function refusal(
+function refusalOf(
   issue: v.BaseIssue<unknown>,
   value: Record<string, unknown>,
   fields: Fields,

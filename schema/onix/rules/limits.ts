@@ -13,26 +13,38 @@ export const TOGETHER: readonly string[] = [
 /** The elements that limit wherever they stand. */
 const LIMITS = new Set([
   ...TOGETHER,
-  ...words("Territory Market SalesRestriction SalesOutlet"),
+  ...elementNames("Territory Market SalesRestriction SalesOutlet"),
   // To whom, and for what use.
-  ...words("ContentAudience AudienceRange EpubUsageConstraint EpubLicense"),
+  ...elementNames(
+    "ContentAudience AudienceRange EpubUsageConstraint EpubLicense",
+  ),
   // For which price.
-  ...words("PriceType PriceQualifier PriceConstraint PricePer PriceCondition"),
-  ...words("MinimumOrderQuantity BatchBonus PriceStatus"),
-  ...words("CurrencyCode CurrencyZone"),
+  ...elementNames(
+    "PriceType PriceQualifier PriceConstraint PricePer PriceCondition",
+  ),
+  ...elementNames("MinimumOrderQuantity BatchBonus PriceStatus"),
+  ...elementNames("CurrencyCode CurrencyZone"),
   // For how long.
-  ...words("PriceDate ContentDate EpubLicenseDate"),
+  ...elementNames("PriceDate ContentDate EpubLicenseDate"),
   // What is said, and how exactly.
-  ...words("TextType CitedContentType CopyrightType Proximity RatingLimit"),
+  ...elementNames(
+    "TextType CitedContentType CopyrightType Proximity RatingLimit",
+  ),
   // In ONIX 2.1, which no later release can say.
-  ...words("AudienceRestrictionFlag ClassOfTrade NotForSale PriceTypeCode"),
-  ...words("MarketCountry MarketCountryExcluded MarketRestrictionDetail"),
-  ...words("MarketTerritory PriceEffectiveFrom PriceEffectiveUntil"),
-  ...words("SupplyRestrictionDetail SupplyToCountry SupplyToCountryExcluded"),
-  ...words("SupplyToRegion SupplyToTerritory"),
+  ...elementNames(
+    "AudienceRestrictionFlag ClassOfTrade NotForSale PriceTypeCode",
+  ),
+  ...elementNames(
+    "MarketCountry MarketCountryExcluded MarketRestrictionDetail",
+  ),
+  ...elementNames("MarketTerritory PriceEffectiveFrom PriceEffectiveUntil"),
+  ...elementNames(
+    "SupplyRestrictionDetail SupplyToCountry SupplyToCountryExcluded",
+  ),
+  ...elementNames("SupplyToRegion SupplyToTerritory"),
 ]);
 
-function words(text: string): string[] {
+function elementNames(text: string): string[] {
   return text.split(" ");
 }
 

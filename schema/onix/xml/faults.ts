@@ -4,7 +4,7 @@
  */
 
 /** What the parser knows of a fault. */
-export interface Context {
+export interface ParserState {
   /** What was parsed last, up to the fault. */
   before: string;
   /** The start tag and the attribute that were read last. */
@@ -30,7 +30,7 @@ export interface Explanation {
 interface Fault {
   /** The words of the parser, which may end with a name. */
   words: RegExp;
-  message: (context: Context, name: string) => string;
+  message: (state: ParserState, name: string) => string;
   /** What it is about, if that is more than a character. */
   text?: RegExp;
 }
@@ -150,18 +150,18 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /** Explains a fault, which the parser has described in these words. */
-export function explain(words: string, context: Context): Explanation {
+export function explain(words: string, state: ParserState): Explanation {
   const known = FAULTS.find((fault) => fault.words.test(words));
   if (!known) {
     return { message: `The XML is not well-formed: ${words}`, length: 1 };
   }
   const { message, text = /.$/s } = known;
   const [, name = ""] = known.words.exec(words)!;
-  const [about = ""] = text.exec(context.before) ?? [];
-  return { message: message(context, name), length: about.length };
+  const [about = ""] = text.exec(state.before) ?? [];
+  return { message: message(state, name), length: about.length };
 }
 
-function disallowed({ before }: Context): string {
+function disallowed({ before }: ParserState): string {
   const character = [...before].at(-1)!;
   const code = character.codePointAt(0)!.toString(16).toUpperCase();
   return character === "<"
@@ -176,6 +176,6 @@ export function misused(mark: string): string {
 }
 
 /** The sentence about a reference to a character by a name, as in HTML. */
-export function unknownReference(name: string): string {
+export function unknownEntity(name: string): string {
   return `XML does not know &${name};: write the character itself, or &amp; for the character &`;
 }

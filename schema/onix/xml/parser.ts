@@ -1,5 +1,5 @@
 import { SaxesParser } from "saxes";
-import { explain, misused, type Tag, unknownReference } from "./faults.ts";
+import { explain, misused, type Tag, unknownEntity } from "./faults.ts";
 import { type LineAndColumn, XmlError } from "./xml_error.ts";
 
 const MAX_ELEMENT_DEPTH = 64;
@@ -135,7 +135,7 @@ export class Parser {
       if (this.#saxes["text"].length > length) continue;
       const [, name] =
         NAMED_REFERENCE.exec(text.slice(index, from + MAX_NAME)) ?? [];
-      const message = name ? unknownReference(name) : misused(mark);
+      const message = name ? unknownEntity(name) : misused(mark);
       this.fail("not_well_formed", message, this.#start);
     }
     this.#feed(text.slice(from));

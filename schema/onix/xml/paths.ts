@@ -50,7 +50,7 @@ export class PathSet implements Paths {
   addLeaves(
     elements: readonly Element[],
     at: string,
-    used: ReadonlySet<Element> = NONE,
+    used: ReadonlySet<Element> = NO_ELEMENTS,
     isNoise: (element: Element) => boolean = () => false,
   ): void {
     const groups = new Map<string, { isTold: boolean; children: Element[] }>();
@@ -73,7 +73,7 @@ export class PathSet implements Paths {
   }
 }
 
-const NONE: ReadonlySet<Element> = new Set();
+const NO_ELEMENTS: ReadonlySet<Element> = new Set();
 
 function saysSomething(element: Element): boolean {
   return element.children.length === 0 &&

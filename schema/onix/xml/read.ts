@@ -102,7 +102,7 @@ function* slicesOf(text: string): Generator<string> {
 }
 
 /** An element of ONIX, or one that is unknown: it may have children or a value. */
-type Tag = Known | { name: string; isComposite?: undefined };
+type StartTag = Known | { name: string; isComposite?: undefined };
 
 class Reader {
   readonly #parser: Parser;
@@ -116,7 +116,7 @@ class Reader {
   /** The header or record, and the elements in it that are open. */
   #open: Element[] = [];
   /** What is known of them. */
-  #known: Tag[] = [];
+  #known: StartTag[] = [];
   /** How deep the XHTML in a data element is open. */
   #markup = 0;
   /** Whether the last tag of that XHTML still lacks its `>` or `/>`. */
@@ -182,7 +182,7 @@ class Reader {
     else this.#beginMessage(known, attributes);
   }
 
-  #beginMessage({ name }: Tag, attributes: Record<string, string>): void {
+  #beginMessage({ name }: StartTag, attributes: Record<string, string>): void {
     if (name !== "ONIXMessage") {
       this.#parser.fail(
         "not_onix",
@@ -201,7 +201,7 @@ class Reader {
   }
 
   /** Begins the header or a record. Anything else, and a second header, is passed over. */
-  #beginPart(known: Tag, attributes: Record<string, string>): void {
+  #beginPart(known: StartTag, attributes: Record<string, string>): void {
     const { name } = known;
     this.#elements = 0;
     this.#fault = undefined;
@@ -216,7 +216,7 @@ class Reader {
     this.#push(known, attributes);
   }
 
-  #beginElement(known: Tag, attributes: Record<string, string>): void {
+  #beginElement(known: StartTag, attributes: Record<string, string>): void {
     if (known.name === "Product") {
       return this.#reject("nested_record", "The record contains a record");
     }
@@ -229,7 +229,7 @@ class Reader {
     this.#push(known, attributes);
   }
 
-  #push(known: Tag, attributes: Record<string, string>): void {
+  #push(known: StartTag, attributes: Record<string, string>): void {
     const element: Element = {
       name: known.name,
       attributes: ownAttributes(attributes),
