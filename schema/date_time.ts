@@ -18,7 +18,7 @@ const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Whether the text is such a day or time. */
-export function isDateTime(text: string): boolean {
+function isDateTime(text: string): boolean {
   const day = DATE_TIME.exec(text)?.[1];
   const date = new Date(text);
   if (!v.is(Day, day) || Number.isNaN(date.valueOf())) return false;

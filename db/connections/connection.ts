@@ -250,7 +250,7 @@ const CONNECT_SECONDS = 5;
 const READ_ONLY_SESSION = { default_transaction_read_only: true };
 
 /** Settings of the planner. */
-export const PLANNER = {
+const PLANNER = {
   /** For SSDs. With the default of 4, searches read the table instead of a smaller index. */
   random_page_cost: 1.1,
   /** A page looks up each of its products once, so a cache would only cost time. */

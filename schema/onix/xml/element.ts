@@ -89,7 +89,7 @@ function withoutEnds(text: string): string {
 const MARKED_UP = ["02", "03", "05"];
 
 /** Whether the value is HTML or XHTML, also where it is written with entities or in CDATA. */
-export function isMarkedUp(
+function isMarkedUp(
   { name, attributes, markup, text }: Element,
 ): boolean {
   if (markup) return true;
