@@ -1,6 +1,11 @@
 import type { DisabledReason } from "../../schema/webhooks.ts";
 import { hostOf } from "../../schema/targets.ts";
-import type { Log } from "../log.ts";
+
+/** Writes a warning to the log. */
+export type WarningLog = (
+  level: "warn",
+  fields: Record<string, unknown>,
+) => void;
 
 /** A disabled webhook, as far as the log shows it. */
 interface Logged {
@@ -21,7 +26,7 @@ const REMEDIES: Partial<Record<DisabledReason, string>> = {
 
 /** Logs that a webhook was disabled, with the host of its URL: the path may hold a token. */
 export function logDisabled(
-  log: Log,
+  log: WarningLog,
   organizationId: string,
   { id, url, disabled_reason: reason }: Logged,
 ): void {

@@ -7,9 +7,8 @@ import type { Attempt } from "../../db/webhooks/outcomes.ts";
 import type { Webhook } from "../../db/webhooks/webhook.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
-import type { Log } from "../log.ts";
 import { attempt } from "./attempt.ts";
-import { logDisabled } from "./disabled.ts";
+import { logDisabled, type WarningLog } from "./disabled.ts";
 import { InFlight } from "./in_flight.ts";
 import { NameResolver } from "./names.ts";
 
@@ -78,7 +77,7 @@ export function openSender(
   database: Database,
   config: WebhookConfig,
   { log, requests, names = new NameResolver() }: {
-    log: Log;
+    log: WarningLog;
     requests: () => number;
     names?: NameResolver | undefined;
   },
