@@ -132,7 +132,7 @@ select
     when k.number = 0 then 'deno task key create --organization ID --name NAME'
     else 'Replace them: deno task key create'
   end as advice,
-  format('%s active keys, none expires within 14 days', k.number) || k.planned as fine
+  format('Active: %s; none expires within 14 days', k.number) || k.planned as fine
 from (
   select
     count(*) as number,

@@ -97,7 +97,7 @@ async function checkKeySet(url: URL): Promise<Finding> {
     if (!keys) return wrong("The response is not a JWK Set", advice);
     const usable = keys.filter(({ kty }) => /^(?:RSA|EC|OKP)$/.test(`${kty}`));
     return usable.length > 0
-      ? fine(`${usable.length} keys that can verify tokens`)
+      ? fine(`Keys that can verify tokens: ${usable.length}`)
       : wrong("The set has no key that can verify tokens", advice);
   } catch (error) {
     return wrong(`It cannot be fetched: ${(error as Error).message}`, advice);
