@@ -107,8 +107,8 @@ function mediaTypeOf(
 /**
  * Opens an XML body, which is read as it arrives, with the charset of its media type. It must
  * arrive at 16 KB a second or faster, not counting the time that its reader takes, and may be
- * compressed. Throws `UNSUPPORTED_MEDIA_TYPE`, and while
- * it is read the errors of `readChunks` and `gunzip`.
+ * compressed. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it is read the
+ * errors of `readChunks` and `gunzip`.
  */
 export function openXml(
   context: Context,

@@ -1,3 +1,4 @@
+import { NIL_UUID } from "../db/uuid.ts";
 import type {
   Context,
   Handler,
@@ -25,7 +26,6 @@ import {
   SHARED_TABLES,
 } from "../schema/records.ts";
 import { bareIsbn, UUID_PATTERN } from "../schema/values.ts";
-import { NIL_UUID } from "../db/uuid.ts";
 import { DOCS } from "./docs.ts";
 import { OPERATIONS } from "./operations.ts";
 

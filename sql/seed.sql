@@ -3,8 +3,8 @@
 -- deprecated, and id if the list has a table of its own. An id is the version-5 UUID of `onix:<list>:<code>`, or
 -- `lifecycle:<code>`, in the URL namespace of RFC 9562. Ids never change.
 --
--- Products refer to the lists with ids while the file runs. So it inserts only what differs, and never sets a key:
--- ON CONFLICT locks every row that is there already, and a lock of a key keeps references to it waiting.
+-- Products are written while the file runs. ON CONFLICT locks each row that it finds, and if it sets a key, writes that
+-- refer to the row wait. So each statement leaves out what is there already, and sets no key.
 
 -- ONIX List 17
 insert into contributor_roles (id, code, name)
@@ -35,12 +35,16 @@ where c.list = 150 and not exists (select from product_forms r where (r.id, r.na
 on conflict (id) do update set name = excluded.name;
 
 -- The labels of every list. Codes that a later issue drops stay.
-insert into onix_codes as o (list, code, label, deprecated)
+insert into onix_codes (list, code, label, deprecated)
 select c.list, c.code, c.label, c.deprecated
 from jsonb_to_recordset(current_setting('catalogue.codes')::jsonb)
   c (list smallint, code text, label text, deprecated boolean)
-on conflict (list, code) do update set label = excluded.label, deprecated = excluded.deprecated
-where (o.label, o.deprecated) <> (excluded.label, excluded.deprecated);
+where not exists (
+  select
+  from onix_codes o
+  where (o.list, o.code, o.label, o.deprecated) = (c.list, c.code, c.label, c.deprecated)
+)
+on conflict (list, code) do update set label = excluded.label, deprecated = excluded.deprecated;
 
 -- Lifecycle status (not an ONIX list), in chronological order
 insert into lifecycle_statuses (id, code, name)

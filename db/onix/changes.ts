@@ -134,8 +134,8 @@ function changeOf(
 
 /**
  * A page of changes at these positions. It ends before the record that would exceed the size
- * of a page, unless that is the first. It omits the deletion of a product that exists again, and of one whose
- * reference another product now bears.
+ * of a page, unless that is the first. It omits the deletion of a product that exists again,
+ * and of one whose reference another product now bears.
  */
 function recordsPage(
   positions: Statement,

@@ -13,38 +13,26 @@ export const TOGETHER: readonly string[] = [
 /** The elements that limit wherever they stand. */
 const LIMITS = new Set([
   ...TOGETHER,
-  ...elementNames("Territory Market SalesRestriction SalesOutlet"),
+  ...split("Territory Market SalesRestriction SalesOutlet"),
   // To whom, and for what use.
-  ...elementNames(
-    "ContentAudience AudienceRange EpubUsageConstraint EpubLicense",
-  ),
+  ...split("ContentAudience AudienceRange EpubUsageConstraint EpubLicense"),
   // For which price.
-  ...elementNames(
-    "PriceType PriceQualifier PriceConstraint PricePer PriceCondition",
-  ),
-  ...elementNames("MinimumOrderQuantity BatchBonus PriceStatus"),
-  ...elementNames("CurrencyCode CurrencyZone"),
+  ...split("PriceType PriceQualifier PriceConstraint PricePer PriceCondition"),
+  ...split("MinimumOrderQuantity BatchBonus PriceStatus"),
+  ...split("CurrencyCode CurrencyZone"),
   // For how long.
-  ...elementNames("PriceDate ContentDate EpubLicenseDate"),
+  ...split("PriceDate ContentDate EpubLicenseDate"),
   // What is said, and how exactly.
-  ...elementNames(
-    "TextType CitedContentType CopyrightType Proximity RatingLimit",
-  ),
+  ...split("TextType CitedContentType CopyrightType Proximity RatingLimit"),
   // In ONIX 2.1, which no later release can say.
-  ...elementNames(
-    "AudienceRestrictionFlag ClassOfTrade NotForSale PriceTypeCode",
-  ),
-  ...elementNames(
-    "MarketCountry MarketCountryExcluded MarketRestrictionDetail",
-  ),
-  ...elementNames("MarketTerritory PriceEffectiveFrom PriceEffectiveUntil"),
-  ...elementNames(
-    "SupplyRestrictionDetail SupplyToCountry SupplyToCountryExcluded",
-  ),
-  ...elementNames("SupplyToRegion SupplyToTerritory"),
+  ...split("AudienceRestrictionFlag ClassOfTrade NotForSale PriceTypeCode"),
+  ...split("MarketCountry MarketCountryExcluded MarketRestrictionDetail"),
+  ...split("MarketTerritory PriceEffectiveFrom PriceEffectiveUntil"),
+  ...split("SupplyRestrictionDetail SupplyToCountry SupplyToCountryExcluded"),
+  ...split("SupplyToRegion SupplyToTerritory"),
 ]);
 
-function elementNames(text: string): string[] {
+function split(text: string): string[] {
   return text.split(" ");
 }
 
