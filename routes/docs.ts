@@ -11,6 +11,7 @@ import { errorCodes } from "../schema/openapi/error_responses.ts";
 import type { Operation } from "../schema/openapi/operation.ts";
 import { CODE_LISTS } from "../schema/onix_codes.ts";
 import { OTHER_WORDS } from "../schema/spelling.ts";
+import { type Guide, readGuides } from "./guides.ts";
 import { ok } from "./responses.ts";
 
 /* The health checks, the OpenAPI document and the reference page. */
@@ -76,10 +77,21 @@ const MEDIA_TYPES: Record<string, string> = {
 /** The handlers of the reference page and its assets, by path. Swagger UI shows the operations. */
 export const DOCS: Record<string, Handler> = {
   "/docs": constant(
-    async ({ apiPrefix }) =>
-      (await ownFile("page.html"))
-        .replaceAll("{prefix}", apiPrefix)
-        .replace("{codes}", rowsOfCodes()),
+    async ({ apiPrefix }) => {
+      const guides = await readGuides();
+      const parts: Record<string, string> = {
+        "{prefix}": apiPrefix,
+        "{guide links}": guides.map(linkOf).join("\n"),
+        "{guide cards}": guides.map(cardOf).join("\n"),
+        "{guides}": guides.map(screenOf).join("\n"),
+        "{codes}": rowsOfCodes(),
+      };
+      return (await ownFile("page.html"))
+        .replace(
+          /\{(?:prefix|codes|guides|guide \w+)\}/g,
+          (name) => parts[name]!,
+        );
+    },
     {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": POLICY,
@@ -126,6 +138,18 @@ function searchWords(): string {
     otherWords: Object.fromEntries(OTHER_WORDS),
     lists: Object.fromEntries(lists),
   });
+}
+
+function linkOf({ name, title }: Guide): string {
+  return `<li><a href="#${name}">${title}</a>`;
+}
+
+function cardOf({ name, title, summary }: Guide): string {
+  return `<li><h2><a href="#${name}">${title}</a></h2><p>${summary}</p>`;
+}
+
+function screenOf({ html }: Guide): string {
+  return `<section class="screen guide">${html}</section>`;
 }
 
 function rowsOfCodes(): string {

@@ -18,6 +18,15 @@ export function watchCredentials(prefix) {
   const stored = JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
   for (const field of fields) field.value = stored[field.id] ?? "";
   form.querySelector("details").open = !!stored.token;
+  mark();
+
+  /** Says beside the search whether there are credentials in use. */
+  function mark() {
+    const isUsed = sessionStorage.getItem(STORED) !== null;
+    form.parentElement.firstElementChild.textContent = isUsed
+      ? "Key in use"
+      : "Your key";
+  }
 
   function given() {
     return fields.map(({ id, value }) => [id, value.trim()])
@@ -43,6 +52,7 @@ export function watchCredentials(prefix) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     sessionStorage.removeItem(STORED);
+    mark();
     if (given().length === 0) {
       kept.textContent = "Enter a key, or a token and an organization.";
       return;
@@ -54,11 +64,13 @@ export function watchCredentials(prefix) {
       return;
     }
     sessionStorage.setItem(STORED, JSON.stringify(Object.fromEntries(given())));
+    mark();
     kept.textContent =
       "In use: the service accepts it. Kept in this tab's session storage until you press “Forget” or close the tab.";
   });
   form.addEventListener("reset", () => {
     sessionStorage.removeItem(STORED);
+    mark();
     kept.textContent = "Forgotten.";
   });
   return headers;

@@ -1,11 +1,17 @@
 import { make } from "./make.js";
 import { openList } from "./lists.js";
 
-/** A viewport with room for the navigation beside the text. The style sheet has the same width. */
+/*
+ * The contents, and the screen that the address names: the page shows one at a time, the
+ * start, a guide, the operations of one group or a part of the reference.
+ */
+
+/** A viewport with room for the contents beside the text. The style sheet has the same width. */
 const WIDE = matchMedia("(min-width: 60rem)");
 
-/** The groups that begin open, so that the guides are in sight. */
-const OPEN = 2;
+const HOME = "home";
+
+const contents = document.getElementById("contents");
 
 /** All operations of the document with their methods and paths. */
 export function operationsIn({ paths }) {
@@ -20,90 +26,73 @@ export function addressOf({ tags: [tag], operationId }) {
   return `#/${encodeURIComponent(tag)}/${operationId}`;
 }
 
-/** Lists the operations by tag, and the guides by their headings, in the navigation. */
-export function showNavigation({ tags }, operations, { go }) {
-  const groups = tags.map(({ name }) =>
-    make(
-      "details",
-      {},
-      make("summary", {}, name),
+/** Lists the operations in the contents by group. */
+export function showNavigation({ tags }, operations) {
+  document.getElementById("operations-contents").replaceChildren(
+    ...tags.map(({ name }) =>
       make(
-        "ul",
+        "details",
         {},
-        ...operations.filter(({ tags }) => tags.includes(name))
-          .map((operation) => itemOf(operation, go)),
-      ),
-    )
-  );
-  for (const group of groups.slice(0, OPEN)) group.open = true;
-  document.getElementById("operations-contents").replaceChildren(...groups);
-  document.getElementById("guides-contents").replaceChildren(
-    ...guides().map(({ id, textContent }) =>
-      make("li", {}, make("a", { href: `#${id}` }, textContent))
+        make("summary", {}, name),
+        make(
+          "ul",
+          {},
+          ...operations.filter(({ tags }) => tags.includes(name)).map(itemOf),
+        ),
+      )
     ),
   );
-  const apply = () => document.getElementById("contents").open = WIDE.matches;
+  const apply = () => contents.open = WIDE.matches;
   WIDE.addEventListener("change", apply);
   apply();
 }
 
-/** The headings of the guides. */
-export function guides() {
-  return [...document.querySelectorAll("main section > h3")];
-}
-
-function itemOf(operation, go) {
+function itemOf(operation) {
   const { method, summary } = operation;
   const badge = make(
     "span",
     { className: `method ${method}` },
     method.toUpperCase(),
   );
-  return make("li", {}, link(addressOf(operation), go, summary, " ", badge));
+  return make(
+    "li",
+    {},
+    make("a", { href: addressOf(operation) }, summary, " ", badge),
+  );
 }
 
-/** A link to an address of the page, which `go` opens. */
-export function link(href, go, ...children) {
-  const element = make("a", { href }, ...children);
-  element.addEventListener("click", (event) => {
-    event.preventDefault();
-    go(href);
-  });
-  return element;
+/** The headings of the guides. */
+export function guides() {
+  return [...document.querySelectorAll(".guide > h2")];
 }
 
-/**
- * Opens what an address names: an operation, a field, a list, a code or a guide. Returns the
- * function that goes there and keeps the address in the history.
- */
+/** Shows what the address names, now and whenever it changes. */
 export function watchAddress(openOperation) {
   async function open() {
-    const address = decodeURIComponent(location.hash.slice(1));
-    if (!WIDE.matches && address) {
-      document.getElementById("contents").open = false;
-    }
+    const address = decodeURIComponent(location.hash.slice(1)) || HOME;
+    if (!WIDE.matches && address !== HOME) contents.open = false;
     if (address.startsWith("/")) {
       const [, tag, operationId] = address.split("/");
-      if (operationId) openOperation(tag, operationId);
-      return;
+      showScreen(document.getElementById("operations"), tag);
+      openOperation(tag, operationId);
+    } else {
+      const [kind, number] = address.split("/");
+      if (kind === "lists" && number) await openList(number);
+      show(document.getElementById(address) ?? document.getElementById(HOME));
     }
-    const [kind, number] = address.split("/");
-    if (kind === "lists" && number) await openList(number);
-    show(document.getElementById(address));
+    markCurrent();
   }
 
-  addEventListener("popstate", open);
   addEventListener("hashchange", open);
-  if (location.hash) open();
-  return (href) => {
-    history.pushState(null, "", href);
-    open();
-  };
+  open();
 }
 
-/** Unfolds what the element is in, and moves there. */
+/** Shows the screen of an element, unfolds what the element is in, and moves there. */
 function show(element) {
-  if (!element) return;
+  const screen = element.closest(".screen");
+  if (!screen) return;
+  const heading = screen.querySelector("h1, h2");
+  showScreen(screen, heading.textContent);
   for (
     let around = element;
     around;
@@ -111,6 +100,39 @@ function show(element) {
   ) {
     if (around.matches("details")) around.open = true;
   }
-  element.scrollIntoView();
+  if (element === heading) scrollTo(0, 0);
+  else element.scrollIntoView();
   element.focus({ preventScroll: true });
+}
+
+function showScreen(screen, title) {
+  for (const other of document.querySelectorAll(".screen")) {
+    other.hidden = other !== screen;
+  }
+  document.title = `${title} · Product catalogue`;
+}
+
+/** Marks the entry of the address in the contents, in sight, and leads to the guides before and after. */
+export function markCurrent() {
+  const [screen] = decodeURIComponent(location.hash).split("/", 1);
+  const links = [...contents.querySelectorAll("a")];
+  const current = links.find(({ hash }) => hash === location.hash) ??
+    links.find(({ hash }) => hash === screen);
+  for (const link of links) link.removeAttribute("aria-current");
+  current?.setAttribute("aria-current", "page");
+  const group = current?.closest("#operations-contents > details");
+  for (const other of contents.querySelectorAll("details")) {
+    other.open = other === group;
+  }
+  if (WIDE.matches) current?.scrollIntoView({ block: "nearest" });
+
+  const order = [...document.querySelectorAll("#guides-contents a")];
+  const place = order.indexOf(current);
+  const turn = (link, word) =>
+    link ? [make("a", { href: link.hash, rel: word }, link.textContent)] : [];
+  document.querySelector(".turn").replaceChildren(
+    ...place < 0
+      ? []
+      : [...turn(order[place - 1], "prev"), ...turn(order[place + 1], "next")],
+  );
 }

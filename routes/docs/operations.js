@@ -1,24 +1,31 @@
-import { LANGUAGES, tabbed } from "./samples.js";
+import { coloured, LANGUAGES, tabbed } from "./samples.js";
 
 /* The operations of the OpenAPI document, shown by Swagger UI, each with samples. */
 
 /** Headers that every operation takes. The page describes them once. */
 const EVERYWHERE = ["Accept-Version", "X-Request-Id"];
 
-/** Groups of more operations begin closed. */
-const MANY = 10;
+/** The group that is shown, and the listeners that show another one. */
+const group = { tag: undefined, listeners: new Set() };
 
 /**
- * Shows the operations. A try sends only the parameters that were set, and the
- * credentials. Resolves, once they are on the page, to the function that opens one.
+ * Shows the operations of one group. A try sends only the parameters that were set, and
+ * the credentials. `onOpened` hears of an operation that was opened by hand. Resolves,
+ * once they are ready, to the function that opens a group, or one of its operations.
  */
-export async function showOperations(description, { credentials }) {
+export async function showOperations(description, { credentials, onOpened }) {
   const shown = Promise.withResolvers();
   const ui = SwaggerUIBundle({
     spec: withoutRepetition(description),
     domNode: document.getElementById("reference"),
     layout: "CatalogueOperations",
-    plugins: [operationsAlone, addressed, labelled, sampled],
+    plugins: [
+      operationsAlone,
+      oneGroup,
+      addressed(onOpened),
+      labelled,
+      sampled,
+    ],
     onComplete: () => shown.resolve(),
     tryItOutEnabled: true,
     defaultModelExpandDepth: 0,
@@ -30,20 +37,10 @@ export async function showOperations(description, { credentials }) {
       return request;
     },
   });
-  const counts = Map.groupBy(
-    Object.values(description.paths).flatMap(Object.values)
-      .flatMap(({ tags }) => tags ?? []),
-    (tag) => tag,
-  );
-  for (const [tag, { length }] of counts) {
-    const isOpened = location.hash.startsWith(`#/${encodeURIComponent(tag)}/`);
-    if (length > MANY && !isOpened) {
-      ui.layoutActions.show(["operations-tag", tag], false);
-    }
-  }
-
   function open(tag, operationId) {
-    ui.layoutActions.show(["operations-tag", tag], true);
+    group.tag = tag;
+    for (const listener of group.listeners) listener();
+    if (!operationId) return scrollTo(0, 0);
     ui.layoutActions.show(["operations", tag, operationId], true);
     const id = `operations-${tag.replaceAll(" ", "_")}-${operationId}`;
     // Swagger UI renders the group first.
@@ -149,17 +146,41 @@ function operationsAlone({ React, getComponent }) {
   };
 }
 
-/** Shows the address of an operation that is opened. The page opens addresses itself. */
-function addressed() {
+/** Shows one group at a time: its heading, and its operations, which are always unfolded. */
+function oneGroup({ React }) {
+  const subscribe = (listener) => {
+    group.listeners.add(listener);
+    return () => group.listeners.delete(listener);
+  };
+
+  function Group({ tag, tagObj, children }) {
+    const shown = React.useSyncExternalStore(subscribe, () => group.tag);
+    if (tag !== shown) return null;
+    const text = tagObj.getIn(["tagDetails", "description"]);
+    return React.createElement(
+      React.Fragment,
+      null,
+      React.createElement("h2", null, tag),
+      React.createElement("p", null, text),
+      children,
+    );
+  }
+
+  return { components: { OperationTag: Group } };
+}
+
+/** Shows the address of an operation that is opened by hand. The page opens addresses itself. */
+function addressed(onOpened) {
   const show = (original) => (thing, isShown) => {
     const [kind, tag, operationId] = thing;
     if (kind === "operations" && isShown) {
       const address = `#/${encodeURIComponent(tag)}/${operationId}`;
       history.replaceState(null, "", address);
+      onOpened();
     }
     return original(thing, isShown);
   };
-  return { statePlugins: { layout: { wrapActions: { show } } } };
+  return () => ({ statePlugins: { layout: { wrapActions: { show } } } });
 }
 
 /** Gives controls a name for screen readers, and those of parameters a placeholder. */
@@ -216,7 +237,9 @@ function sampled(system) {
         React.createElement(
           "pre",
           { key: language, "data-language": language, tabIndex: 0 },
-          textOf(JSON.parse(request)),
+          ...coloured(textOf(JSON.parse(request))).map(([text, className]) =>
+            className ? React.createElement("span", { className }, text) : text
+          ),
         )
       ),
     );

@@ -4,6 +4,7 @@ import { showLists } from "./lists.js";
 import {
   addressOf,
   guides,
+  markCurrent,
   operationsIn,
   showNavigation,
   watchAddress,
@@ -12,7 +13,7 @@ import { showOperations } from "./operations.js";
 import { tabbed } from "./samples.js";
 import { watchSearch } from "./search.js";
 
-/* The reference page: the guides are in page.html, the fields and the operations come from the OpenAPI document. */
+/* The reference page: the service renders the guides, the fields and the operations come from the OpenAPI document. */
 
 const { prefix } = document.documentElement.dataset;
 const baseUrl = location.origin + prefix;
@@ -27,8 +28,11 @@ function followColorScheme() {
 }
 
 followColorScheme();
-for (const element of document.querySelectorAll(".base-url")) {
-  element.textContent = baseUrl;
+for (const element of document.querySelectorAll(".base-url, .sample pre")) {
+  element.textContent = element.textContent.replace(
+    /http:\/\/127\.0\.0\.1:8000(?:\/\w+)?/,
+    baseUrl,
+  );
 }
 for (const sample of document.querySelectorAll(".sample")) tabbed(sample);
 const credentials = watchCredentials(prefix);
@@ -44,10 +48,10 @@ showLists(
   [...lists].sort((a, b) => a - b),
 );
 const operations = operationsIn(description);
-const go = watchAddress(
-  await showOperations(description, { credentials }),
+showNavigation(description, operations);
+watchAddress(
+  await showOperations(description, { credentials, onOpened: markCurrent }),
 );
-showNavigation(description, operations, { go });
 watchSearch([
   ...fields.map(({ id, path, element, sentence }) => ({
     kind: "field",
@@ -76,7 +80,7 @@ watchSearch([
     text: row.cells[2].textContent,
     href: `#${row.id}`,
   })),
-], { go });
+]);
 
 /** The names of the parameters of an operation. */
 function parametersOf({ parameters = [] }) {

@@ -105,6 +105,22 @@ function literal(value, indent = "") {
     }${indent}${end}`;
 }
 
+/** What is told apart by colour: comments, texts and words of the languages. */
+const COLOURED =
+  /(?<comment>(?<=^|\s)(?:#|\/\/) .*$)|(?<text>"(?:[^"\\\n]|\\.)*"|'[^']*'|`[^`]*`)|(?<word>\b(?:const|let|import|from|export|await|async|function|return|if|else|for|of|in|new|throw|def|class|try|except|raise|with|curl)\b)/gm;
+
+/** The parts of a text, each with the name of its colour, if it has one. */
+export function coloured(text) {
+  const parts = [];
+  let end = 0;
+  for (const { 0: found, index, groups } of text.matchAll(COLOURED)) {
+    const [name] = Object.entries(groups).find(([, part]) => part);
+    parts.push([text.slice(end, index)], [found, name]);
+    end = index + found.length;
+  }
+  return [...parts, [text.slice(end)]];
+}
+
 /** The language of all samples. */
 let chosen = "curl";
 
@@ -142,6 +158,13 @@ export function tabbed(sample) {
     }
   }
 
+  for (const pre of sample.querySelectorAll("pre:not(:has(span))")) {
+    pre.replaceChildren(
+      ...coloured(pre.textContent).map(([text, className]) =>
+        className ? make("span", { className }, text) : text
+      ),
+    );
+  }
   document.addEventListener(CHOSEN, show);
   sample.prepend(bar);
   show();

@@ -1,6 +1,5 @@
 import { make } from "./make.js";
 import { loadWords } from "./lists.js";
-import { link } from "./navigation.js";
 
 /* The search of the page: operations, fields, ONIX elements, codes and guides. */
 
@@ -11,21 +10,17 @@ const MAX_FOUND = 40;
  * Lets people search. An entry has its kind, its names, of which the first is shown, the
  * text that it is also found by, and its address.
  */
-export function watchSearch(entries, { go }) {
+export function watchSearch(entries) {
   const search = document.getElementById("search");
-  const contents = document.getElementById("contents");
+  const panel = document.getElementById("results");
   const found = document.getElementById("found");
   const count = document.getElementById("count");
   let words;
 
   async function find() {
     const query = search.value.trim().toLowerCase();
-    contents.hidden = query !== "";
-    found.hidden = query === "";
-    if (query === "") {
-      count.textContent = "";
-      return found.replaceChildren();
-    }
+    panel.hidden = query === "";
+    if (query === "") return found.replaceChildren();
     words ??= await loadWords();
     if (query !== search.value.trim().toLowerCase()) return;
     const results = matching([...entries, ...codesOf(words)], query, words);
@@ -41,9 +36,9 @@ export function watchSearch(entries, { go }) {
     return make(
       "li",
       {},
-      link(
-        href,
-        go,
+      make(
+        "a",
+        { href },
         make("span", {}, name, ...detail ? [make("small", {}, detail)] : []),
         make("span", { className: "kind" }, kind),
       ),
@@ -51,6 +46,16 @@ export function watchSearch(entries, { go }) {
   }
 
   search.addEventListener("input", find);
+  search.addEventListener("focus", find);
+  found.addEventListener("click", () => panel.hidden = true);
+  panel.parentElement.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!panel.parentElement.contains(relatedTarget)) panel.hidden = true;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, textarea")) return;
+    event.preventDefault();
+    search.focus();
+  });
   search.addEventListener("keydown", async (event) => {
     if (event.key === "Escape") {
       search.value = "";

@@ -32,6 +32,7 @@ const LAYERS = [
 const PACKAGES: Record<string, RegExp> = {
   "@electric-sql/pglite": /^db\/connections\/embedded\.ts$/,
   "@valibot/to-json-schema": /^schema\/openapi\/json_schema\.ts$/,
+  "marked": /^routes\/guides\.ts$/,
   "jose": /^middleware\/jwt\.ts$/,
   "postgres": /^db\/connections\/connection\.ts$/,
   "saxes": /^schema\/onix\/xml\/parser\.ts$/,

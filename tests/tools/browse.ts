@@ -80,10 +80,10 @@ for (const address of addresses) {
   }
   reached.push(await focused());
 }
-await tab.locator(".opblock").first().waitFor();
 widths.push(await width());
 const imported = await importMessage();
 const showsKey = (await tab.content()).includes(key);
+await openAccess();
 await tab.getByRole("button", { name: "Forget" }).click();
 const stored = await tab.evaluate("Object.keys(sessionStorage).length");
 await browser.close();
@@ -107,16 +107,26 @@ console.log(JSON.stringify({
 
 /** The width of the page. More than the screen's width means horizontal scrolling. */
 async function width(): Promise<number> {
-  await tab.locator(".opblock").first().waitFor();
+  await tab.locator("#operations-contents a").first().waitFor({
+    state: "attached",
+  });
   return await tab.evaluate("document.documentElement.scrollWidth");
 }
 
 /** Enters a key, and returns what the page says of it. */
 async function enter(key: string, expected: RegExp): Promise<string> {
+  await openAccess();
   await tab.getByLabel("API key", { exact: true }).fill(key);
   await tab.getByRole("button", { name: "Use" }).click();
   await tab.locator("#kept", { hasText: expected }).waitFor();
   return await tab.locator("#kept").innerText();
+}
+
+/** Opens the form for the key, if it is not. */
+async function openAccess(): Promise<void> {
+  if (await tab.locator("#access[open]").count() === 0) {
+    await tab.locator("#access > summary").click();
+  }
 }
 
 /** The names of the first results. */

@@ -1,33 +1,27 @@
 import { assertEquals } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
 import { freePort } from "../support/app/port.ts";
+import { codeOf } from "../support/client/guides.ts";
 import { webhookTest } from "./scene.ts";
 
-const PAGE = new URL("../../routes/docs/page.html", import.meta.url);
-
-/** The receiver in the guide of the reference page. */
-async function receiverOfPage(language: string): Promise<string> {
-  const page = await Deno.readTextFile(PAGE);
-  const [, code] = new RegExp(
-    `<pre data-language="${language}">(.+?)</pre>`,
-    "s",
-  )
-    .exec(page)!;
-  return code!.replaceAll("&lt;", "<").replaceAll("&gt;", ">");
+/** The receiver in the guide, in this language. */
+async function receiverIn(language: string): Promise<string> {
+  const [receiver] = await codeOf(["called"], language);
+  return receiver!;
 }
 
 const hasPython = await new Deno.Command("python3", { args: ["--version"] })
   .output().then(({ success }) => success, () => false);
 
 const RUN: Record<string, string[]> = {
-  JavaScript: [
+  js: [
     Deno.execPath(),
     "run",
     "--no-prompt",
     "--allow-net",
     "--allow-env",
   ],
-  Python: ["python3"],
+  python: ["python3"],
 };
 
 for (const [language, [command, ...args]] of Object.entries(RUN)) {
@@ -45,7 +39,7 @@ for (const [language, [command, ...args]] of Object.entries(RUN)) {
       const url = `http://127.0.0.1:${port}/`;
       const webhook = await scene.webhook({ url });
       const file = await Deno.makeTempFile({ suffix: ".mjs" });
-      await Deno.writeTextFile(file, await receiverOfPage(language));
+      await Deno.writeTextFile(file, await receiverIn(language));
       const receiver = new Deno.Command(command!, {
         args: [...args, file],
         env: {
