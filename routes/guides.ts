@@ -3,7 +3,8 @@ import type { Token, Tokens } from "marked";
 /*
  * The guides of the reference page. Each is a Markdown file, which a code host shows
  * too: a title, a sentence that says what it is for, and the rest. Code blocks that follow
- * one another are one sample in several languages.
+ * one another are one sample in several languages. marked parses them: it depends on
+ * nothing, and a grammar of our own would be one more to keep.
  */
 
 /** The names of the guides in `docs/guides`, in the order of the page. A name is the guide's address. */
@@ -39,7 +40,6 @@ export interface Guide {
 
 /** Reads the guides in their order. */
 export async function readGuides(): Promise<Guide[]> {
-  // The page is read seldom, so the service starts without the parser.
   const { marked } = await import("marked");
   return await Promise.all(GUIDES.map(async (name) => {
     const [heading, ...content] = marked.lexer(await textOf(name));

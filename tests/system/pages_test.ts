@@ -14,6 +14,7 @@ const PAGES = [
   "QUICKSTART.md",
   "schema/onix/README.md",
   "sql/README.md",
+  "sql/SQL.md",
   "tests/bench/README.md",
 ];
 
