@@ -31,7 +31,9 @@ export function urlOf({ headers, url }: Request): URL {
 /** Throws `UNSUPPORTED_VERSION` for an unsupported `Accept-Version` (specification, 9). */
 export function checkVersion({ headers }: Request): void {
   const version = headers.get("accept-version");
-  if (!version || API_VERSIONS.includes(version)) return;
+  if (!version || API_VERSIONS.includes(version.replace(/^\d+$/, "$&.0"))) {
+    return;
+  }
   throw new ApiError(
     "UNSUPPORTED_VERSION",
     `Accept-Version is not supported: expected ${API_VERSIONS.join(", ")}`,

@@ -1,4 +1,5 @@
 import { type BatchOperation, writeBatch } from "../db/products/batch.ts";
+import { isbnKeys } from "../db/products/keys.ts";
 import { preconditionOf } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
@@ -63,10 +64,12 @@ function read(
       if (updated instanceof ApiError) return updated;
       const value = matchedValue(match, sent.body, updated);
       if (value instanceof ApiError) return value;
-      const key = { match, value };
-      return match === "product_code"
-        ? { key, updated, created: unknownCode(value) }
-        : { key, updated, created };
+      if (match === "product_code") {
+        const key = { match, value, field: match };
+        return { key, updated, created: unknownCode(value) };
+      }
+      const [isbn] = isbnKeys({ [match]: value });
+      return { key: { ...isbn!, field: match }, updated, created };
     }
   }
 }

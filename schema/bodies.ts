@@ -55,6 +55,8 @@ export type Entry = Record<string, unknown>;
 /** A validated body of a product: the given fields by name. */
 export interface ProductBody {
   [field: string]: unknown;
+  isbn13?: string | null;
+  isbn10?: string | null;
   format_id?: string | null;
   product_form_id?: string | null;
   series_id?: string | null;

@@ -160,19 +160,29 @@ export function unique<T>(...distinct: readonly Distinct[]) {
   return v.rawCheck<T>(({ dataset, addIssue }) => {
     const entries: unknown = dataset.value;
     if (!Array.isArray(entries)) return;
-    for (const { keyOf, field } of distinct) {
-      const seen = new Set<string>();
-      for (const [index, entry] of entries.entries()) {
-        if (field !== undefined && !isObject(entry)) continue;
-        const key = keyOf(entry);
-        if (key === undefined) continue;
-        if (seen.has(key)) {
-          const path = field === undefined ? at(index) : at(index, field);
-          addIssue({ message: DUPLICATE, path });
-        }
-        seen.add(key);
+    for (const each of distinct) {
+      const { field } = each;
+      for (const index of repeated(entries, each)) {
+        const path = field === undefined ? at(index) : at(index, field);
+        addIssue({ message: DUPLICATE, path });
       }
     }
+  });
+}
+
+/** The indexes of the entries that share with an earlier one what must be distinct. */
+export function repeated(
+  entries: readonly unknown[],
+  { keyOf, field }: Distinct,
+): number[] {
+  const seen = new Set<string>();
+  return Array.from(entries.entries()).flatMap(([index, entry]) => {
+    if (field !== undefined && !isObject(entry)) return [];
+    const key = keyOf(entry as Record<string, unknown>);
+    if (key === undefined) return [];
+    const isRepeated = seen.has(key);
+    seen.add(key);
+    return isRepeated ? index : [];
   });
 }
 

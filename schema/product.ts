@@ -397,6 +397,18 @@ const CODE_OR_HEADING: Rule = {
       : undefined,
 };
 
+/** Keywords and proprietary codes are written as their owner writes them. */
+const FREELY_WRITTEN: readonly unknown[] = ["20", "23", "24"];
+
+const ONE_CODE: Rule = {
+  fields: ["subject_scheme_identifier", "subject_code"],
+  check: ({ subject_scheme_identifier: scheme, subject_code: code }) =>
+    typeof code === "string" && !FREELY_WRITTEN.includes(scheme) &&
+      /[;,]|\S\s+\S/.test(code)
+      ? "invalid_code: Expected one code, without white space, ; and ,: send each code as an entry of its own"
+      : undefined,
+};
+
 /** A scheme has one main subject. Proprietary schemes are told apart by their names. */
 const MAIN_SUBJECT: Distinct = {
   field: "main_subject",
@@ -559,11 +571,11 @@ export const ARRAYS = {
     subject_scheme_identifier: about("The scheme of the subject, such as Thema or BISAC.", required(codeOf(27))),
     subject_scheme_name: about("The name of the scheme, required for a proprietary one (codes 23 and 24).", words),
     subject_scheme_version: about("The version of the scheme.", words),
-    subject_code: about("The code of the subject in its scheme.", words),
+    subject_code: about("The code of the subject in its scheme: one code an entry.", words),
     subject_heading_text: about("The subject in words: a heading of the scheme, or keywords.", words),
   }, {
     type: "Subject", example: '{"subject_scheme_identifier": "93", "subject_code": "FBA"}', same: ["subject_scheme_identifier", "subject_scheme_name", "subject_code"],
-    rules: [PROPRIETARY_SCHEME, CODE_OR_HEADING], distinct: [MAIN_SUBJECT],
+    rules: [PROPRIETARY_SCHEME, CODE_OR_HEADING, ONE_CODE], distinct: [MAIN_SUBJECT],
   }), "Subject"),
 
   extents: about("How long the product is, such as its running time. `page_count` is the number of pages.", values({

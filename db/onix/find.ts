@@ -1,4 +1,4 @@
-import { isbn10CheckDigit, isbn13CheckDigit } from "../../schema/values.ts";
+import { isbnNumber } from "../../schema/isbn.ts";
 import {
   isAnyOf,
   isOneOfTexts,
@@ -9,7 +9,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { sizeOfStored } from "../products/documents.ts";
-import type { ProductKey } from "../products/keys.ts";
+import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
 import { lockAndFind } from "../products/write_together.ts";
 import type { Item } from "./items.ts";
 
@@ -45,15 +45,11 @@ export interface Locked extends Found {
 }
 
 /** The keys by which the records, and upserts of the same books, find products. */
-function productKeysOf(items: readonly Item[]): ProductKey[] {
-  return items.flatMap(({ incoming: { reference, isbn13, isbn10 } }) => {
-    const number = isbnNumber({ isbn13, isbn10 });
-    return [
-      { match: "record_reference", value: reference },
-      ...number ? [{ match: "isbn13", value: number }] : [],
-      ...isbn10 ? [{ match: "isbn10", value: isbn10 }] : [],
-    ];
-  });
+function productKeysOf(items: readonly Item[]): LockKey[] {
+  return items.flatMap(({ incoming }) => [
+    { match: "record_reference", value: incoming.reference },
+    ...isbnKeys(incoming),
+  ]);
 }
 
 /** What is known of product `p`, its record `n` and the sender `x` when a message arrives. */
@@ -121,7 +117,6 @@ function mayBeOf(items: readonly Item[]): Statement {
   const references = items.map(({ incoming }) => incoming.reference);
   const ids = references.flatMap((reference) => ownId(reference) ?? []);
   const isbns = items.flatMap(({ incoming }) => isbnNumber(incoming) ?? []);
-  const shortIsbns = isbns.flatMap((isbn) => isbn10Of(isbn) ?? []);
   return sql`(
     p.id ${isAnyOf(ids)}
     or p.id = any(array(
@@ -136,8 +131,7 @@ function mayBeOf(items: readonly Item[]): Statement {
       where a.organization_id = ${organization}
         and a.record_reference ${isOneOfTexts(references)}
     ))
-    or p.isbn13 ${isOneOfTexts(isbns)}
-    or p.isbn10 ${isOneOfTexts(shortIsbns)} and p.isbn13 is null
+    or ${hasIsbn(isbns)}
   )`;
 }
 
@@ -148,23 +142,6 @@ export function referencesOf({ id, reference, aliases }: Found): string[] {
     ...aliases,
     ownReference(id),
   ];
-}
-
-/** The ISBN as one number, whichever of its forms there is: that of ISBN-13. */
-export function isbnNumber(
-  { isbn13, isbn10 }: { isbn13?: unknown; isbn10?: unknown },
-): string | null {
-  if (typeof isbn13 === "string") return isbn13;
-  if (typeof isbn10 !== "string") return null;
-  const digits = `978${isbn10.slice(0, 9)}`;
-  return digits + isbn13CheckDigit(digits);
-}
-
-/** The ISBN-10 of an ISBN-13, if it has one. */
-function isbn10Of(isbn13: string): string | undefined {
-  if (!isbn13.startsWith("978")) return;
-  const digits = isbn13.slice(3, 12);
-  return digits + isbn10CheckDigit(digits);
 }
 
 /** What is known of a message while it arrives. */

@@ -1,4 +1,5 @@
 import type { ApiError } from "../../schema/errors.ts";
+import { isbnNumber } from "../../schema/isbn.ts";
 import { idsIn } from "../../schema/onix/mapping/ids.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import {
@@ -26,7 +27,6 @@ import { bookOf, receivedIn } from "./books.ts";
 import {
   findProducts,
   type Found,
-  isbnNumber,
   lockFound,
   Matches,
   type Numbers,

@@ -1,3 +1,4 @@
+import { isbnNumber } from "../../schema/isbn.ts";
 import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
 import {
   type Head,
@@ -13,7 +14,7 @@ import {
 } from "../../schema/onix/report/report.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
-import { isbnNumber, type Numbers } from "./find.ts";
+import type { Numbers } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Item, readItem } from "./items.ts";
 import { fault, type PlanOptions, referenceOfAnother } from "./plan.ts";

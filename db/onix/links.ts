@@ -17,7 +17,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { lockKeys, type ProductKey } from "../products/keys.ts";
+import { type LockKey, lockKeys } from "../products/keys.ts";
 import { keyOfName } from "../products/names.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -195,7 +195,7 @@ function wantedBy(
 }
 
 /** The names and identifiers that imports at once may create or fill a record for. */
-function lockKeysOf(named: Record<Table, NamedRecord[]>): ProductKey[] {
+function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
   return LINK_TABLES.flatMap((table) =>
     named[table].flatMap((one) => [
       { match: table, value: keyOfName(one.name) },

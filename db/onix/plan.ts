@@ -1,12 +1,7 @@
 import type { Outcome } from "../../schema/onix/report/report.ts";
+import { isbnNumber } from "../../schema/isbn.ts";
 import { uuidv7 } from "../uuid.ts";
-import {
-  type Found,
-  isbnNumber,
-  type Locked,
-  type Matches,
-  referencesOf,
-} from "./find.ts";
+import { type Found, type Locked, type Matches, referencesOf } from "./find.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { type Item, outcomeOf } from "./items.ts";

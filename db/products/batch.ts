@@ -1,7 +1,12 @@
 import { Buffer } from "node:buffer";
 import { failedAt, type Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, invalidAt, unavailable } from "../../schema/errors.ts";
+import {
+  ApiError,
+  detailAt,
+  invalidAt,
+  unavailable,
+} from "../../schema/errors.ts";
 import { sentField } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
@@ -24,7 +29,14 @@ import {
   selectProducts,
   sizeOfStored,
 } from "./documents.ts";
-import { hasKey, type ProductKey } from "./keys.ts";
+import {
+  hasKey,
+  isbnKeys,
+  isFoundBy,
+  type KeyedProduct,
+  type ProductKey,
+  sharedBy,
+} from "./keys.ts";
 import { findNamed } from "./names.ts";
 import { changedFields } from "./upsert.ts";
 import {
@@ -39,7 +51,7 @@ export interface BatchOperation {
   /** The id of the product, in lower case. */
   id?: string;
   /** The value by which an upsert finds the product. */
-  key?: Key;
+  key?: MatchedKey;
   /** The body for an existing product. */
   updated?: ProductBody;
   /** The body of a new product, or its error. Absent for an operation that creates none. */
@@ -49,7 +61,10 @@ export interface BatchOperation {
   precondition?: Precondition | undefined;
 }
 
-type Key = ProductKey<Match>;
+/** A key, and the field of the body that has it. */
+export interface MatchedKey extends ProductKey {
+  field: Match;
+}
 
 interface BatchItem extends BatchOperation {
   /** Its place in the batch. */
@@ -62,8 +77,8 @@ type PlannedWrite =
   & Write
   & Pick<BatchItem, "index" | "formField" | "deletedAs" | "precondition">;
 
-/** An existing product, with the fields that an upsert can match, and its size. */
-interface FoundProduct extends Record<Match, string | null> {
+/** An existing product, with what an upsert can match, and its size. */
+interface FoundProduct extends KeyedProduct {
   id: string;
   format_id: string | null;
   bytes: number | null;
@@ -354,12 +369,8 @@ async function lockMatches(
 }
 
 /** The keys by which an upsert would find the written product. */
-function writtenKeys(operation: BatchOperation): Key[] {
-  const body = writtenBody(operation);
-  return (["isbn13", "isbn10"] as const).flatMap((match) => {
-    const value = body[match];
-    return typeof value === "string" ? [{ match, value }] : [];
-  });
+function writtenKeys(operation: BatchOperation): ProductKey[] {
+  return isbnKeys(writtenBody(operation));
 }
 
 /** The longest prefix whose operations address and write different products and keys. */
@@ -387,10 +398,10 @@ function addresses(
   { id, key }: BatchOperation,
   product: FoundProduct,
 ): boolean {
-  return key ? product[key.match] === key.value : product.id === id;
+  return key ? isFoundBy(key, product) : product.id === id;
 }
 
-function nameOf({ match, value }: Key): string {
+function nameOf({ match, value }: ProductKey): string {
   return `${match} ${value}`;
 }
 
@@ -401,14 +412,11 @@ function writeOf(
   results: BatchResults,
 ): PlannedWrite[] {
   const { id, key, updated, deletedAs, index, formField, precondition } = item;
-  const [product, another] = found.filter((product) =>
-    addresses(item, product)
-  );
+  const meant = found.filter((product) => addresses(item, product));
+  const [product] = meant;
   const planned = { index, formField, precondition };
-  if (another) {
-    const message = `Several products have this ${key!.match}`;
-    results.fail(index, new ApiError("AMBIGUOUS", message));
-  } else if (product && deletedAs !== undefined) {
+  if (meant.length > 1) results.fail(index, ambiguous(key!, meant));
+  else if (product && deletedAs !== undefined) {
     const deletion = { body: {}, isNew: false, isDeleted: true, deletedAs };
     return [{ ...planned, id: product.id, ...deletion }];
   } else if (product) {
@@ -427,6 +435,14 @@ function writeOf(
     results.fail(index, created);
   }
   return [];
+}
+
+/** The error of a key that several products have. */
+function ambiguous({ field }: MatchedKey, products: readonly FoundProduct[]) {
+  const message = sharedBy("ISBN", products);
+  return new ApiError("AMBIGUOUS", message, {
+    details: [detailAt(`/${field}`, `ambiguous: ${message}`)],
+  });
 }
 
 /** Whether the product has no format that could store its product form. */

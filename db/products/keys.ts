@@ -1,4 +1,4 @@
-import type { Match } from "../../schema/batch.ts";
+import { isbn10Of, isbnNumbers, type Isbns } from "../../schema/isbn.ts";
 import {
   isOneOfTexts,
   json,
@@ -7,18 +7,42 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 
-/** A value by which requests find a product. */
-export interface ProductKey<Match extends string = string> {
-  /** What has the value, such as `isbn13`. */
-  match: Match;
+/** A value that transactions lock, and what has it. */
+export interface LockKey {
+  match: string;
   value: string;
+}
+
+/** A value by which requests find a product. An ISBN is its number, whichever form is sent. */
+export interface ProductKey extends LockKey {
+  match: "isbn" | "product_code";
+}
+
+/** What of a product its keys are. */
+export interface KeyedProduct extends Isbns {
+  product_code: string;
+}
+
+/** The keys of these ISBNs. */
+export function isbnKeys(isbns: Isbns): ProductKey[] {
+  return isbnNumbers(isbns).map((value) => ({ match: "isbn", value }));
+}
+
+/** Whether the product has the key. */
+export function isFoundBy(
+  { match, value }: ProductKey,
+  product: KeyedProduct,
+): boolean {
+  return match === "isbn"
+    ? isbnNumbers(product).includes(value)
+    : product.product_code === value;
 }
 
 /**
  * Serializes the transactions that find or create products by the same key, until
  * COMMIT. The locks are sorted to prevent deadlocks.
  */
-export function lockKeys(keys: readonly ProductKey[]): Statement {
+export function lockKeys(keys: readonly LockKey[]): Statement {
   return sql`
     select pg_advisory_xact_lock(l.lock)
     from (
@@ -32,14 +56,32 @@ export function lockKeys(keys: readonly ProductKey[]): Statement {
 }
 
 /** The condition that product `p` has one of the keys. */
-export function hasKey(keys: readonly ProductKey<Match>[]): Statement {
-  const isAmong = (match: Match) => {
-    const own = keys.filter((key) => key.match === match);
-    return isOneOfTexts(own.map(({ value }) => value));
-  };
+export function hasKey(keys: readonly ProductKey[]): Statement {
+  const valuesOf = (match: ProductKey["match"]) =>
+    keys.flatMap((key) => key.match === match ? key.value : []);
   return sql`(
-    p.isbn13 ${isAmong("isbn13")}
-    or p.isbn10 ${isAmong("isbn10")}
-    or p.product_code ${isAmong("product_code")}
+    ${hasIsbn(valuesOf("isbn"))}
+    or p.product_code ${isOneOfTexts(valuesOf("product_code"))}
   )`;
 }
+
+/** The condition that product `p` has one of these numbers, in either form. */
+export function hasIsbn(numbers: readonly string[]): Statement {
+  const shorter = numbers.flatMap((number) => isbn10Of(number) ?? []);
+  return sql`p.isbn13 ${isOneOfTexts(numbers)} or p.isbn10 ${
+    isOneOfTexts(shorter)
+  }`;
+}
+
+/** Says which products have what one alone should have. */
+export function sharedBy(
+  what: string,
+  products: readonly { id: string }[],
+): string {
+  const ids = products.slice(0, MAX_IDS).map(({ id }) => id).join(", ");
+  const more = products.length - MAX_IDS;
+  const others = more > 0 ? ` and ${more} more` : "";
+  return `Several products have this ${what}: ${ids}${others}`;
+}
+
+const MAX_IDS = 10;

@@ -5,8 +5,10 @@ import {
   type ErrorDetail,
   invalid,
 } from "../../schema/errors.ts";
-import { Named } from "../../schema/named.ts";
+import { Named, sentField } from "../../schema/named.ts";
+import { distinctBy, DUPLICATE, repeated } from "../../schema/objects.ts";
 import { expectedCode } from "../../schema/onix_codes.ts";
+import { ROWS } from "../../schema/product.ts";
 import {
   isShared,
   listOf,
@@ -78,6 +80,7 @@ export async function findNamed<C extends Change>(
       if (typeof id === "string") body = withId(body, reference, id);
       else details.push(await explainName(tx, reference, id));
     }
+    details.push(...repeatedLinks(change.body, body));
     const changed = { ...change, body };
     found.push(
       details.length === 0
@@ -165,6 +168,19 @@ function withId(
     ...body,
     [array.name]: entries.with(index, { ...entries[index], [field]: id }),
   };
+}
+
+/** The errors of links that an earlier entry has, too: one of them by a name, perhaps the other by its id. */
+function repeatedLinks(given: ProductBody, body: ProductBody): ErrorDetail[] {
+  return ROWS.flatMap(([name, { put, key = [] }]) => {
+    const [id, ...others] = key;
+    const entries = body[name] as Entry[] | undefined;
+    if (put !== "link" || !id || !entries) return [];
+    return repeated(entries, distinctBy(id, ...others)).map((index) => {
+      const field = sentField((given[name] as Entry[])[index]!, id);
+      return detailAt(`/${name}/${index}/${field}`, DUPLICATE);
+    });
+  });
 }
 
 /** The error of a name or a code of so many records. */

@@ -1,4 +1,3 @@
-import type { Match } from "../../schema/batch.ts";
 import { type ApiError, invalid } from "../../schema/errors.ts";
 import { ChangedMeanwhile, isDataError } from "../connections/errors.ts";
 import {
@@ -19,7 +18,7 @@ import {
   refusal,
   TOO_LARGE,
 } from "./errors.ts";
-import { hasKey, lockKeys, type ProductKey } from "./keys.ts";
+import { hasKey, type LockKey, lockKeys, type ProductKey } from "./keys.ts";
 import { writeProducts } from "./write.ts";
 
 /*
@@ -33,7 +32,7 @@ import { writeProducts } from "./write.ts";
 export interface Write extends Change {
   isDeleted?: boolean;
   /** For a product that an upsert creates: the key that no other product may have. */
-  key?: ProductKey<Match>;
+  key?: ProductKey;
 }
 
 /** The outcome of writes that were made together. */
@@ -51,7 +50,7 @@ export interface Written<W extends Write> {
  */
 export async function lockAndFind<Row extends object>(
   tx: Transaction,
-  keys: readonly ProductKey[],
+  keys: readonly LockKey[],
   condition: Statement,
   select: Statement<Row>,
 ): Promise<Row[]> {

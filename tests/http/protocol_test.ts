@@ -77,8 +77,8 @@ Deno.test("The protocol", async ({ step: it }) => {
     }
   });
 
-  await it("accepts Accept-Version 1.0, the default (specification, 9)", async () => {
-    for (const version of ["1.0", " 1.0 ", ""]) {
+  await it("accepts Accept-Version 1.0, the default, also as 1 (specification, 9)", async () => {
+    for (const version of ["1.0", " 1.0 ", "1", " 1 ", ""]) {
       const { status } = await org.get(path, { "accept-version": version });
 
       assertEquals(status, 200, version);
@@ -86,7 +86,17 @@ Deno.test("The protocol", async ({ step: it }) => {
   });
 
   await it("refuses other versions with 400, and lists the supported ones (specification, 9)", async () => {
-    const versions = ["1", "2.0", "1.0.0", "01.0", "v1.0", "1.0, 1.0", "*"]
+    const versions = [
+      "2",
+      "2.0",
+      "1.0.0",
+      "01",
+      "01.0",
+      "1.",
+      "v1.0",
+      "1.0, 1.0",
+      "*",
+    ]
       .concat("9".repeat(10_000), "'; select 1");
     for (const version of versions) {
       const { status, text, body } = await org.get(path, {

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
+import { idOfCode } from "../../schema/code_ids.ts";
 import { type Organization, testsOf } from "../support/app/harness.ts";
 import {
   commandsOn,
@@ -190,6 +191,70 @@ it("with every other fault of the references", async ({ org }) => {
       "/contributors/0/contributor_role_id",
     ],
   );
+});
+
+it("but not for one that an earlier entry has", async ({ org, app }) => {
+  const { contributor, collection, field } = await shelf(org);
+  const role = idOfCode("17", "A01");
+  const named = { contributor_name: "My contributor" };
+  const shelved = { collection_name: "My collection" };
+  const filled = { field_name: "My field", field_value: 1 };
+  const twice: [object, string][] = [
+    [{
+      contributors: [
+        { ...named, contributor_role_code: "A01" },
+        { contributor_id: contributor, contributor_role_id: role },
+      ],
+    }, "/contributors/1/contributor_id"],
+    [{
+      contributors: [
+        { contributor_id: contributor, contributor_role_code: "B06" },
+        { contributor_id: contributor, contributor_role_code: "A01" },
+        { ...named, contributor_role_id: role },
+      ],
+    }, "/contributors/2/contributor_name"],
+    [
+      { product_collections: [shelved, shelved] },
+      "/product_collections/1/collection_name",
+    ],
+    [
+      { product_collections: [{ collection_id: collection }, shelved] },
+      "/product_collections/1/collection_name",
+    ],
+    [
+      { custom_fields: [filled, { field_id: field, field_value: null }] },
+      "/custom_fields/1/field_id",
+    ],
+  ];
+  const { path, id } = await org.create({ title: "Emma" });
+  const isbn13 = "9780141439587";
+  for (const [fields, pointer] of twice) {
+    const body = { title: "Emma", ...fields };
+    const match = { method: "upsert", match: "isbn13" };
+    const { body: { data } } = await org.batch([
+      { method: "create", body },
+      { method: "update", id, body },
+      { ...match, body: { ...body, isbn13 } },
+    ]);
+    const errors = [
+      (await org.post("/api/products", body)).body.error,
+      (await org.put(path, body)).body.error,
+      ...data.map(({ error }: { error: unknown }) => error),
+    ];
+    const line = { kind: "product", id: uuidv7(), ...body };
+
+    const refused = await imported(
+      commandsOn(app)(org.id),
+      withHeader(JSON.stringify(line)),
+    );
+
+    const message = "An earlier entry has the same value";
+    for (const { details } of errors) {
+      assertEquals(details, [{ pointer, code: "duplicate", message }]);
+    }
+    assertEquals(refused, [`2: ${pointer}: ${message}`]);
+  }
+  assertEquals((await org.get("/api/products")).body.meta.total, 1);
 });
 
 it("in a batch, in an upsert and in a line of a file", async ({ org, app }) => {

@@ -204,7 +204,7 @@ it("finds a product by what earlier operations have made of it", async ({ org })
     match,
     body,
   });
-  const isbn10 = "0306406152";
+  const isbn10 = "0140449132";
   const update = (body: object) => ({ method: "update", id, body });
 
   const results = await send(org, [
@@ -217,7 +217,7 @@ it("finds a product by what earlier operations have made of it", async ({ org })
     { method: "delete", id },
     update({ title: "Gone" }),
     create("Third", { isbn10 }),
-    by("isbn10", { isbn10: "0-306-40615-2", isbn13: OTHER_ISBN }),
+    by("isbn10", { isbn10: "0-14-044913-2", isbn13: OTHER_ISBN }),
     upsert(OTHER_ISBN, { title: "By the other ISBN" }),
   ]);
 

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { assertHas } from "../support/client/expect.ts";
 import { type Organization, testsOf } from "../support/app/harness.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { Copy } from "../support/client/copy.ts";
@@ -55,6 +56,58 @@ it("of the book with the ISBN, not with such a code", async ({ org, sql }) => {
 
   assertEquals(created.status, 201);
   assertEquals([found.status, found.data.id], [200, id]);
+});
+
+const ISBN_10 = { isbn10: "0306406152" };
+const ISBN_13 = { isbn13: "9780306406157" };
+
+it("of the book with the ISBN in either form", async ({ org }) => {
+  for (const [stored, sent] of [[ISBN_10, ISBN_13], [ISBN_13, ISBN_10]]) {
+    const { id } = await org.create({ title: "Emma", ...stored });
+
+    const [match] = Object.keys(sent!);
+    const found = await upsert(org, { title: "Emma", ...sent }, match);
+
+    assertEquals([found.status, found.data.id], [200, id], match);
+    assertHas(found.data, { ...ISBN_10, ...ISBN_13 });
+    await org.delete(`/api/products/${id}`);
+  }
+});
+
+it("of none of several books with the ISBN, and names them", async ({ org }) => {
+  const { id } = await org.create({ title: "Emma", ...ISBN_10 });
+  const { id: other } = await org.create({ title: "Emma", ...ISBN_13 });
+
+  const { status, error } = await upsert(org, ISBN_13);
+
+  const message = `Several products have this ISBN: ${id}, ${other}`;
+  assertEquals(status, 409);
+  assertEquals(error, {
+    code: "AMBIGUOUS",
+    message,
+    details: [{ pointer: "/isbn13", code: "ambiguous", message }],
+  });
+});
+
+it("of one book, in whichever form its ISBN comes at the same time", async ({ org }) => {
+  for (const atomic of [false, true]) {
+    const isbns = atomic
+      ? [{ isbn10: "080442957X" }, { isbn13: "9780804429573" }]
+      : [ISBN_10, ISBN_13];
+    const replies = await Promise.all(
+      Array.from({ length: 24 }, (_, i) => {
+        const isbn = isbns[i % 2]!;
+        const [match] = Object.keys(isbn);
+        const body = { title: "Emma", ...isbn };
+        return org.batch([{ method: "upsert", match, body }], { atomic });
+      }),
+    );
+
+    const results = replies.map(({ body }) => body.data[0]);
+    const created = results.filter(({ status }) => status === 201);
+    assertEquals(created.length, 1);
+    assertEquals(new Set(results.map(({ data }) => data.id)).size, 1);
+  }
 });
 
 it("whatever form its values have", async ({ org, app }) => {

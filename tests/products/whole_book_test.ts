@@ -35,6 +35,8 @@ const REFUSED: [array: string, entries: unknown[], at: string, code: string][] =
   ["subjects", [THEMA], "/0/subject_code", "required"],
   ["subjects", [{ ...THEMA, subject_code: "" }], "/0/subject_code", "required"],
   ["subjects", [{ ...OWN_SCHEME, subject_code: "A" }], "/0/subject_scheme_name", "required"],
+  ...["FBA FBC", "FBA;FBC", "FBA, FBC", "FBA\u00a0FBC", "FBA,"].map((subject_code): typeof REFUSED[number] =>
+    ["subjects", [{ ...THEMA, subject_code }], "/0/subject_code", "invalid_code"]),
   ["subjects", [main(THEMA, "FBA"), main(THEMA, "FBC")], "/1/main_subject", "duplicate"],
   ["subjects", [main(named("X"), "1"), main(named("Y"), "1"), main(named("X"), "2")], "/2/main_subject", "duplicate"],
   ["extents", [{ extent_type: "00", extent_value: 300, extent_unit: "03" }], "/0/extent_type", "use_page_count"],
