@@ -22,7 +22,8 @@ const WHEN_RETURNED: Record<ErrorCode, string> = {
   REQUEST_TIMEOUT: "The body did not arrive in time.",
   CONFLICT:
     "The state of a record forbids it: a product is in a publishing program, products refer to the record (`details` has their number), the organization has its 10 webhooks, or a message cannot be sent again.",
-  AMBIGUOUS: "Several products have the ISBN that an upsert matches: the message has their ids.",
+  AMBIGUOUS:
+    "Several products have the ISBN that an upsert matches: the message has their ids.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
   CURSOR_EXPIRED:
