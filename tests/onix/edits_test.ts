@@ -205,19 +205,26 @@ it("a time that lies ahead guards nothing, and takes no guard away", async ({ on
     onix.report(sent(at, "A", record({ title })), query);
   await send(`${year}0102`, "A");
 
-  const ahead = await send(`${year + 1}1231`, "B");
+  const inHours = (hours: number) =>
+    new Date(Date.now() + hours * 3_600_000).toISOString()
+      .replace(/[-:]|\.\d+/g, "");
+  const later = inHours(24.1);
+  const ahead = await send(later, "B");
   const [{ code, path, value }] = ahead.outcomes[0].messages;
   assertEquals([ahead.updated, code, path, value], [
     1,
     "future_date",
     "/Header/SentDateTime",
-    `${year + 1}1231`,
+    later,
   ]);
   assertEquals((await send(`${year}0101`, "C")).unchanged, 1);
   assertEquals((await send(`${year}0103`, "D")).updated, 1);
   // The sender's clock was wrong: what is applied counts anew.
   assertEquals((await send(`${year}0101`, "E", "?stale=apply")).updated, 1);
   assertEquals((await send(`${year}0102`, "F")).updated, 1);
+  // Clocks differ by less than a day.
+  assertEquals((await send(inHours(23.9), "G")).warnings, 0);
+  assertEquals((await send(inHours(23.8), "H")).unchanged, 1);
 });
 
 const it2 = onixTestsOf("Edits stay when a partial update comes");
