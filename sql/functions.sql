@@ -163,14 +163,6 @@ begin
       ) r
       where p.organization_id = r.organization_id and p.id = r.product_id
         and p.xmin <> pg_current_xact_id()::xid;
-    when 'TRUNCATE' then
-      execute format(
-        'update products p set updated_at = next_version(p.updated_at)
-        from (select distinct organization_id, product_id from %I.%I) r
-        where p.organization_id = r.organization_id and p.id = r.product_id
-          and p.xmin <> pg_current_xact_id()::xid',
-        tg_table_schema, tg_table_name
-      );
   end case;
   perform set_config('catalogue.writer', coalesce(writer, ''), true);
   if tg_table_name in ('product_contributors', 'product_collections') then
@@ -187,8 +179,6 @@ begin
           select organization_id, product_id from new_rows
         ) r
         group by r.organization_id;
-      when 'TRUNCATE' then
-        -- index_all_products() follows, when the rows are gone.
     end case;
   end if;
   return null;
@@ -199,21 +189,8 @@ end $$;
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
--- Deletes the stored JSON, the terms, what searches compare and the change of a product: before its key changes, since
--- their foreign keys would prevent that, and after it is deleted while foreign keys are disabled: those of a new product
--- with the same id would be wrong, and the feed would list the product.
-create or replace function forget_document() returns trigger
-language plpgsql security definer set search_path from current as $$
-begin
-  delete from product_documents d where d.organization_id = old.organization_id and d.product_id = old.id;
-  delete from product_terms x where x.organization_id = old.organization_id and x.product_id = old.id;
-  delete from product_search s where s.organization_id = old.organization_id and s.product_id = old.id;
-  delete from product_changes c where c.organization_id = old.organization_id and c.product_id = old.id;
-  return new;
-end $$;
-
--- Invalidates the stored JSON of organizations with a changed name, and makes the change of a record a change of the
--- products that show it, in JSON or in ONIX.
+-- Invalidates the stored JSON of organizations with a changed name, and lets the products that show a changed record, in
+-- JSON or in ONIX, follow it (spread_renames).
 create or replace function move_names() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
@@ -225,95 +202,32 @@ declare
   ];
 begin
   case tg_op
-    when 'INSERT', 'DELETE' then
+    when 'DELETE' then
       update organizations o set names_version = o.names_version + 1
       where o.id in (select organization_id from rows);
+      insert into renames (organization_id, record_table, record_id)
+      select organization_id, tg_table_name, id
+      from rows
+      on conflict (organization_id, record_table, record_id)
+      do update set version = excluded.version, position = null;
     when 'UPDATE' then
       update organizations o set names_version = o.names_version + 1
       where o.id in (
-        select changed.organization_id
-        from (
-          (
-            select n.organization_id, to_jsonb(n) - unshown from new_rows n
-            except
-            select r.organization_id, to_jsonb(r) - unshown from old_rows r
-          )
-          union all
-          (
-            select r.organization_id, to_jsonb(r) - unshown from old_rows r
-            except
-            select n.organization_id, to_jsonb(n) - unshown from new_rows n
-          )
-        ) changed
-      );
-      -- A new name reaches up to 10,000 products here: they take about 0.2 s, in which their writers wait. Whatever else
-      -- changes follows: requests that write a product form or fill an ORCID have locked rows of products by then, and
-      -- would deadlock.
-      with changed as materialized (
-        select n.organization_id, n.id, n.name <> r.name as is_renamed
+        select n.organization_id
         from new_rows n
         join old_rows r on r.organization_id = n.organization_id and r.id = n.id
-        where to_jsonb(n) - times <> to_jsonb(r) - times
-      ),
-      shown as materialized (
-        select u.organization_id, u.product_id
-        from changed r
-        -- Limits make the planner use the indexes of references: it does not know that few records change.
-        cross join lateral (
-          select u.organization_id, u.product_id
-          from record_uses u
-          where u.organization_id = r.organization_id and u.record_table = tg_table_name and u.record_id = r.id
-          limit 10001
-        ) u
-        where r.is_renamed
-        limit 10001
-      ),
-      -- The writer of a product locks its row here, too. The order prevents deadlocks.
-      locked as materialized (
-        select c.organization_id, c.product_id
-        from product_changes c
-        where c.organization_id = any (array(select distinct s.organization_id from shown s))
-          and c.product_id = any (array(select s.product_id from shown s))
-          and (c.organization_id, c.product_id) in (select s.organization_id, s.product_id from shown s)
-          and (select count(*) from shown) <= 10000
-        order by c.organization_id, c.product_id
-        for no key update
-      ),
-      moved as (
-        update product_changes c set change_version = greatest(c.change_version, change_version())
-        from locked l
-        where c.organization_id = l.organization_id and c.product_id = l.product_id
-      )
-      insert into renames as w (organization_id, record_table, record_id, since, before)
-      select r.organization_id, tg_table_name, r.id, v.since, v.before
-      from changed r
-      cross join lateral (
-        select
-          (not r.is_renamed or (select count(*) from shown) > 10000) and (
-            select true
-            from record_uses u
-            where u.organization_id = r.organization_id and u.record_table = tg_table_name and u.record_id = r.id
-            limit 1
-          ) is not null as is_shown
-      ) u
-      cross join lateral (
-        select 0, 9223372036854775807
-        where u.is_shown
-        union all
-        -- Not shown to this transaction: the products of those that run beside it and are older. The feed may list them
-        -- before this transaction ends. It lists those of younger ones afterwards, with the new name.
-        select
-          change_version() - pg_current_xact_id()::text::bigint
-            + pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-          change_version()
-        where not u.is_shown
-      ) v (since, before)
-      where v.since < v.before
-      on conflict (organization_id, record_table, record_id) do update set
-        since = least(w.since, excluded.since), before = greatest(w.before, excluded.before), position = null;
+        where to_jsonb(n) - unshown <> to_jsonb(r) - unshown
+      );
+      insert into renames (organization_id, record_table, record_id)
+      select n.organization_id, tg_table_name, n.id
+      from new_rows n
+      join old_rows r on r.organization_id = n.organization_id and r.id = n.id
+      where to_jsonb(n) - times <> to_jsonb(r) - times
+      on conflict (organization_id, record_table, record_id)
+      do update set version = excluded.version, position = null;
       if tg_table_name in ('contributors', 'collections') then
-        -- Waits for the transactions that are adding rows with the old name: their foreign keys have locked the record.
-        -- Later rows wait for this lock.
+        -- Their names stand in product_search. Waits for the transactions that are adding rows with the old name: their
+        -- foreign keys have locked the record. Later rows wait for this lock.
         execute format(
           'select from %I r
           where (r.organization_id, r.id) in (
@@ -325,43 +239,23 @@ begin
           for update',
           tg_table_name
         );
-        perform index_search(u.organization_id, array_agg(distinct u.product_id))
-        from (
-          select u.organization_id, u.product_id, count(*) over () as shown
-          from (
-            select u.organization_id, u.product_id
-            from new_rows r
-            join old_rows o on o.organization_id = r.organization_id and o.id = r.id and o.name <> r.name
-            cross join lateral (
-              select u.organization_id, u.product_id
-              from record_uses u
-              where u.organization_id = r.organization_id and u.record_table = tg_table_name and u.record_id = r.id
-              limit 10001
-            ) u
-            limit 10001
-          ) u
-        ) u
-        where u.shown <= 10000
-        group by u.organization_id;
       end if;
   end case;
   return null;
 end $$;
 
--- Makes renames of the next organization after this one changes of the products that show the records: at most 500
--- records, and at most `most` products. Returns the organization, or null after the last, and how many records moved on.
--- None if another process is at it. Products are locked before renames, as move_names() does.
+-- Makes the changes of records of the next organization after this one changes of the products that show the records: of
+-- at most 500 records, and of `most` products. When a change is committed, every product that showed the old record can
+-- be seen. Returns the organization, or null after the last, and how many records moved on: none if another process is
+-- at it.
 create or replace function spread_renames(after uuid, most integer, out organization uuid, out records integer)
 language plpgsql security definer set search_path from current as $$
 declare
   item renames;
-  items renames[];
-  -- The last product of each item that is done. Null: all are.
-  positions uuid[];
+  items renames[] := '{}';
   ids uuid[];
   products uuid[] := '{}';
-  sinces bigint[] := '{}';
-  befores bigint[] := '{}';
+  -- Those of them that show the name of a contributor or collection, which product_search has.
   named uuid[] := '{}';
 begin
   records := 0;
@@ -385,70 +279,39 @@ begin
       limit most - cardinality(products)
     );
     products := products || ids;
-    sinces := sinces || array_fill(item.since, array[cardinality(ids)]);
-    befores := befores || array_fill(item.before, array[cardinality(ids)]);
     if item.record_table in ('contributors', 'collections') then
       named := named || ids;
     end if;
-    records := records + 1;
-    items[records] := item;
-    if cardinality(products) >= most then
-      positions[records] := ids[cardinality(ids)];
-      exit;
-    end if;
+    -- Null: its products are done.
+    item.position := case when cardinality(products) = most then ids[cardinality(ids)] end;
+    items := array_append(items, item);
+    exit when cardinality(products) = most;
   end loop;
   perform from product_changes c
   where c.organization_id = organization and c.product_id = any (products)
   order by c.product_id
   for no key update;
   update product_changes c set change_version = greatest(c.change_version, change_version())
-  from unnest(products, sinces, befores) u (product_id, since, before)
-  where c.organization_id = organization and c.product_id = u.product_id
-    and c.change_version >= u.since and c.change_version < u.before;
+  where c.organization_id = organization and c.product_id = any (products);
   if named <> '{}' then
     perform index_search(organization, named);
   end if;
-  for i in 1 .. records loop
-    item := items[i];
-    -- One that has been renamed again begins again.
-    if positions[i] is null then
+  foreach item in array items loop
+    -- A record that changes again meanwhile begins again. Nobody waits for its writer, who may wait for a product here.
+    perform from renames r
+    where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id
+      and r.version = item.version
+    for update skip locked;
+    continue when not found;
+    records := records + 1;
+    if item.position is null then
       delete from renames r
-      where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id
-        and r is not distinct from item;
+      where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id;
     else
-      update renames r set position = positions[i]
-      where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id
-        and r is not distinct from item;
+      update renames r set position = item.position
+      where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id;
     end if;
   end loop;
-end $$;
-
--- Invalidates the stored JSON of organizations with rows that refer to the new record already: they were written while
--- foreign keys were disabled.
-create or replace function move_missing_names() returns trigger
-language plpgsql security definer set search_path from current as $$
-declare
-  reference record;
-begin
-  for reference in
-    select k.conrelid::regclass as referring, a.attname as column_name
-    from pg_constraint k
-    join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey) and a.attname <> 'organization_id'
-    where k.contype = 'f' and k.confrelid = tg_relid
-  loop
-    execute format(
-      'update organizations o set names_version = o.names_version + 1
-      where o.id in (
-        select n.organization_id
-        from rows n
-        where exists (
-          select from %s x where x.organization_id = n.organization_id and x.%I = n.id
-        )
-      )',
-      reference.referring, reference.column_name
-    );
-  end loop;
-  return null;
 end $$;
 
 -- Invalidates all stored JSON after a change of a shared code list. Without the lock on the table, an organization that
@@ -463,7 +326,6 @@ begin
       if not exists (select from rows) then return null; end if;
     when 'UPDATE' then
       if not exists (select * from new_rows except select * from old_rows) then return null; end if;
-    when 'TRUNCATE' then
   end case;
   lock table organizations in share row exclusive mode;
   perform from change_origins for share;
@@ -543,13 +405,6 @@ begin
   order by r.organization_id, f.filter, f.value
   on conflict (organization_id, filter, value, slot)
   do update set products = c.products + excluded.products;
-  return null;
-end $$;
-
-create or replace function forget_counts() returns trigger
-language plpgsql security definer set search_path from current as $$
-begin
-  delete from product_counts;
   return null;
 end $$;
 
@@ -656,16 +511,6 @@ begin
   return null;
 end $$;
 
--- Writes what searches compare of all products, after TRUNCATE has removed it, or the contributors.
-create or replace function index_all_products() returns trigger
-language plpgsql security definer set search_path from current as $$
-begin
-  perform index_search(p.organization_id, array_agg(p.id))
-  from products p
-  group by p.organization_id;
-  return null;
-end $$;
-
 -- The feed of changes
 
 -- Names the table of products: no other server, database or restored table has the same name.
@@ -718,34 +563,18 @@ begin
   return null;
 end $$;
 
--- Records products that SQL deletes, or gives another key.
+-- Records products that SQL deletes. remember_reference() has recorded their references.
 create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
-declare
-  gone constant text := case
-    when tg_op = 'DELETE' then 'select organization_id, id, isbn13, product_code, null from rows'
-    when tg_op = 'TRUNCATE' then
-      'select p.organization_id, p.id, p.isbn13, p.product_code, n.record_reference
-      from products p
-      left join onix_records n on n.organization_id = p.organization_id and n.product_id = p.id'
-    else 'select $1, $2, $3, $4, null'
-  end;
-  remembering constant text := format(
-    'insert into product_deletions as d (organization_id, product_id, isbn13, product_code, record_reference) %s
-    on conflict (organization_id, product_id) do update set
-      change_version = excluded.change_version,
-      deleted_at = excluded.deleted_at,
-      isbn13 = excluded.isbn13,
-      product_code = excluded.product_code,
-      record_reference = coalesce(excluded.record_reference, d.record_reference)',
-    gone
-  );
 begin
-  if tg_op = 'UPDATE' then
-    execute remembering using old.organization_id, old.id, old.isbn13, old.product_code;
-  else
-    execute remembering;
-  end if;
+  insert into product_deletions as d (organization_id, product_id, isbn13, product_code)
+  select organization_id, id, isbn13, product_code
+  from rows
+  on conflict (organization_id, product_id) do update set
+    change_version = excluded.change_version,
+    deleted_at = excluded.deleted_at,
+    isbn13 = excluded.isbn13,
+    product_code = excluded.product_code;
   return null;
 end $$;
 
@@ -763,22 +592,29 @@ end $$;
 
 -- Triggers
 
+-- Refuses a statement for the reason that the trigger gives.
+create or replace function refuse() returns trigger
+language plpgsql as $$
+begin
+  raise exception '% of % is refused, since %', tg_op, tg_table_name, tg_argv[0] using errcode = 'feature_not_supported';
+end $$;
+
 -- Nobody else can use the functions, in triggers of other tables.
 revoke execute on function
-  move_product(), move_products(), forget_document(), move_names(), move_missing_names(),
-  move_shared_names(), mark_organization(), count_products(), count_changed_products(), forget_counts(),
-  version_product(), record_changes(), remember_deletions(), remember_reference(), index_terms(), index_products(),
-  index_all_products(), index_search(uuid, uuid[]), spread_renames(uuid, integer)
+  move_product(), move_products(), move_names(), move_shared_names(), mark_organization(), count_products(),
+  count_changed_products(), version_product(), record_changes(), remember_deletions(), remember_reference(),
+  index_terms(), index_products(), index_search(uuid, uuid[]), spread_renames(uuid, integer)
 from public;
 
 do $$
 declare
   -- The service does itself what these triggers do for SQL.
   by_sql constant text := 'current_setting(''catalogue.writer'', true) is distinct from ''service''';
-  -- Foreign keys are disabled.
-  by_replica constant text := 'current_setting(''session_replication_role'') = ''replica''';
   is_old constant text := 'new.updated_at < old.updated_at + interval ''1 millisecond''';
   has_new_key constant text := '(old.organization_id, old.id) is distinct from (new.organization_id, new.id)';
+  refuse_key constant text :=
+    'refuse(''copies know a product by organization_id and id: INSERT another one, and DELETE this one'')';
+  refuse_truncate constant text := 'refuse(''no trigger sees its rows: DELETE them'')';
 
   -- The tables with rows of products.
   product_rows constant text[] := array(
@@ -867,12 +703,7 @@ begin
       (array['products'], 'indexed_again', 'after update', 'statement', by_sql, 'index_terms()'),
       (array['products'], 'searched', 'after insert', 'statement', by_sql, 'index_products()'),
       (array['products'], 'searched_again', 'after update', 'statement', by_sql, 'index_products()'),
-      (array['product_contributors', 'product_search'], 'searched_again', 'after truncate', 'statement', by_sql,
-        'index_all_products()'),
-      (array['products'], 'truncated', 'after truncate', 'statement', by_sql, 'forget_counts()'),
-      (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key,
-        'forget_document()'),
-      (array['products'], 'forgotten', 'after delete', 'row', by_replica, 'forget_document()'),
+      (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key, refuse_key),
       (array['products'], 'versioned', 'before insert', 'row', by_sql, 'version_product()'),
       -- Whatever changes a product increases its updated_at. The service sets the version with it.
       (array['products'], 'version_moved', 'before update', 'row',
@@ -882,28 +713,24 @@ begin
       (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
       (array['products'], 'remembered_reference', 'before delete', 'row', by_sql, 'remember_reference()'),
       (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
-      (array['products'], 'remembered_all', 'before truncate', 'statement', by_sql, 'remember_deletions()'),
-      (array['products'], 'remembered_key', 'after update of organization_id, id', 'row', has_new_key,
-        'remember_deletions()'),
 
       (product_rows, 'inserted', 'after insert', 'statement', by_sql, 'move_products()'),
       (product_rows, 'updated', 'after update', 'statement', by_sql, 'move_products()'),
       (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
-      (product_rows, 'truncated', 'before truncate', 'statement', by_sql, 'move_products()'),
+      (
+        product_rows || code_lists || array['products', 'product_changes', 'product_search', 'product_terms'],
+        'truncated', 'before truncate', 'statement', null, refuse_truncate
+      ),
 
       (dated_records, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
         'move_product()'),
       (records, 'renamed', 'after update', 'statement', null, 'move_names()'),
       -- Foreign keys prevent the deletion of names in use, except in a statement that inserts them again.
       (records, 'deleted', 'after delete', 'statement', by_sql, 'move_names()'),
-      (records, 'inserted', 'after insert', 'statement', by_replica, 'move_names()'),
-      (records, 'referred', 'after insert', 'statement', by_sql || ' and not ' || by_replica,
-        'move_missing_names()'),
 
       (code_lists, 'renamed', 'after update', 'statement', null, 'move_shared_names()'),
       (code_lists, 'deleted', 'after delete', 'statement', null, 'move_shared_names()'),
       (code_lists, 'inserted', 'after insert', 'statement', null, 'move_shared_names()'),
-      (array['onix_codes'], 'truncated', 'after truncate', 'statement', null, 'move_shared_names()'),
       (array['organizations'], 'marked', 'after insert', 'statement', null, 'mark_organization()')
     ) t (relations, name, event, each, condition, function)
     cross join unnest(t.relations) relation
@@ -912,7 +739,5 @@ begin
       'create or replace trigger %I %s on %s %s for each %s %s execute function %s',
       item.name, item.event, item.relation, item.referencing, item.each, item.condition, item.function
     );
-    -- The triggers also fire if session_replication_role is replica, as in some restores.
-    execute format('alter table %s enable always trigger %I', item.relation, item.name);
   end loop;
 end $$;

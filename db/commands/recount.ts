@@ -57,6 +57,13 @@ export async function recount(database: Queries): Promise<void> {
       `,
       sql`delete from product_search`,
       insertSearched,
+      // Products that were deleted while foreign keys were disabled.
+      sql`
+        delete from product_documents d
+        where not exists (
+          select from products p where p.organization_id = d.organization_id and p.id = d.product_id
+        )
+      `,
       sql`update organizations set names_version = names_version + 1`,
     );
   });

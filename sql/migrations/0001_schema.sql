@@ -1066,16 +1066,14 @@ create index product_deletions_by_reference on product_deletions (organization_i
 
 create index product_deletions_by_age on product_deletions (organization_id, deleted_at);
 
--- Records whose new name has not reached the feed of all products that show it: there are many, so they come in chunks,
--- or other transactions referred to the record meanwhile.
+-- Records whose change has not reached the feed of all products that show it.
 create table renames (
   organization_id uuid not null,
   -- The name of the record's table, such as `publishers`.
   record_table text not null,
   record_id uuid not null,
-  -- The versions of products that remain to be done: from `since`, and below `before`.
-  since bigint not null,
-  before bigint not null,
+  -- Of its last change.
+  version bigint not null default change_version(),
   -- The last product that is done, in the order of their ids.
   position uuid,
 

@@ -54,7 +54,6 @@ const WRITES = [
   "update onix_codes set label = right(label || '+', 20) where list = 68",
   "update publishing_statuses set name = right(name || '+', 20)",
   "update formats set product_form_id = (select id from product_forms order by random() limit 1) where organization_id = '$org'",
-  "set local session_replication_role = replica",
   "savepoint here",
 ];
 

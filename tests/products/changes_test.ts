@@ -53,11 +53,6 @@ const CHANGES: Record<string, Script> = {
     `,
   "a deletion": (sql, org, id) =>
     sql`delete from products where organization_id = ${org.id} and id = ${id}`,
-  "another id": (sql, org, id) =>
-    sql.begin(async (sql) => {
-      await sql`delete from product_documents where organization_id = ${org.id} and product_id = ${id}`;
-      await sql`update products set id = gen_random_uuid() where organization_id = ${org.id} and id = ${id}`;
-    }),
   "a deletion, and the same product again": (sql, org, id) =>
     sql.begin(async (sql) => {
       await sql`delete from products where organization_id = ${org.id} and id = ${id}`;

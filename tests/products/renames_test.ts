@@ -87,7 +87,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
           `${pathOfRecords(table as OwnTable)}/${org[name]}`,
           { [column]: RECORD_VALUES[column] },
         );
-        if (column !== "name") await spreadRenames(app.database);
+        await spreadRenames(app.database);
 
         assertEquals(status, 200, what);
         const listed = await copy.catchUp();
@@ -110,9 +110,19 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     await org.put(`/api/publishers/${org.publisher}`, {
       name: "Harbour Press",
     });
+    await spreadRenames(app.database);
     assertEquals(await copy.catchUp(), []);
 
     await sql`update publishers set name = 'By SQL'`;
+    await spreadRenames(app.database);
+    assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
+
+    await sql`
+      with gone as (delete from publishers where id = ${org.publisher} returning *)
+      insert into publishers (organization_id, id, name)
+      select organization_id, id, 'Another' from gone
+    `;
+    await spreadRenames(app.database);
     assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
     await copy.assertComplete();
   });
@@ -134,7 +144,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     });
   });
 
-  await it("that shows in more than 10,000 places, in chunks", async () => {
+  await it("of many products in chunks", async () => {
     const org = await app.organization();
     await sql.begin(async (sql) => {
       await sql`
@@ -145,13 +155,9 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
         insert into product_contributors (
           organization_id, product_id, contributor_id, contributor_role_id, position
         )
-        select p.organization_id, p.id, ${org.contributor}, r.id, r.position
+        select p.organization_id, p.id, ${org.contributor}, r.id, 0
         from products p
-        cross join (
-          select id, row_number() over (order by code) as position
-          from contributor_roles
-          limit 100
-        ) r
+        cross join (select id from contributor_roles limit 1) r
         where p.organization_id = ${org.id}
       `;
     });
@@ -189,7 +195,7 @@ Deno.test("Renames of many records", async ({ step: it }) => {
   const waiting = async (id: string) =>
     (await sql`select from renames where organization_id = ${id}`).length;
 
-  await it("wait only where products show them", async () => {
+  await it("change the products that show them, and no others", async () => {
     const org = await app.organization();
     const { id } = await org.create({
       contributors: [{
@@ -199,21 +205,14 @@ Deno.test("Renames of many records", async ({ step: it }) => {
     });
     await sql`
       insert into contributors (organization_id, name)
-      select ${org.id}, 'Nobody ' || i from generate_series(1, 50) i
+      select ${org.id}, 'Nobody ' || i from generate_series(1, 600) i
     `;
     const copy = new Copy(org, app);
     await copy.catchUp();
-    // Others of the server may run beside: then the records wait for what these refer to.
-    await spreadRenames(app.database);
 
     await sql`update contributors set key_names = 'Changed' where organization_id = ${org.id}`;
-    const [{ whole }] = await sql<[{ whole: number }]>`
-      select count(*)::int as whole from renames
-      where organization_id = ${org.id} and since = 0
-    `;
     await spreadRenames(app.database);
 
-    assertEquals(whole, 1);
     assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
     assertEquals(await waiting(org.id), 0);
   });
@@ -224,8 +223,8 @@ Deno.test("Renames of many records", async ({ step: it }) => {
     const counts = [1_200, 1];
     for (const [i, { id }] of orgs.entries()) {
       await sql`
-        insert into renames (organization_id, record_table, record_id, since, before)
-        select ${id}, 'contributors', gen_random_uuid(), 0, 9223372036854775807
+        insert into renames (organization_id, record_table, record_id)
+        select ${id}, 'contributors', gen_random_uuid()
         from generate_series(1, ${counts[i]!})
       `;
     }
@@ -311,7 +310,26 @@ Deno.test({
         await pause(100);
       });
       await renamed;
+      await spreadRenames(app.database);
       const { body } = await org.get("/api/products?q=renamed");
+      assertEquals(body.meta.total, 1);
+    });
+
+    await it("and so are those of a record that is renamed again meanwhile", async () => {
+      const org = await app.organization();
+      const { id } = await org.create({ title: "Emma" });
+      await addAuthor(writer.sql, org, id);
+      const rename = (sql: postgres.ISql, name: string) =>
+        sql`update contributors set name = ${name} where id = ${org.contributor}`;
+      await rename(writer.sql, "First");
+      await renamer.sql.begin(async (sql) => {
+        await rename(sql, "Second");
+        // It waits for nobody, and does not forget the record.
+        await spreadRenames(app.database);
+        await sql`update products set subtitle = 'Again' where id = ${id}`;
+      });
+      await spreadRenames(app.database);
+      const { body } = await org.get("/api/products?q=second");
       assertEquals(body.meta.total, 1);
     });
 

@@ -8,7 +8,6 @@ import {
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
 import { assertCounted, read, store } from "../support/client/stored.ts";
 import { COUNTED, type Values, valuesOf } from "../support/data/filters.ts";
-import { createFullProduct } from "../support/data/full_product.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 
 const it = testsOf("The totals of lists");
@@ -71,8 +70,6 @@ it("match the entries while products are deleted", async ({ org, sql }) => {
   await deleting;
 });
 
-const REPLICA = "set local session_replication_role = replica";
-
 /** SQL statements on the products of an organization with twelve products. */
 const CHANGES: Record<string, (org: Organization) => string> = {
   "insert": (org) =>
@@ -83,8 +80,6 @@ const CHANGES: Record<string, (org: Organization) => string> = {
     insert into products (organization_id, title) values ('${org.id}', 'Gone');
     rollback to here;
     insert into products (organization_id, title) values ('${org.id}', 'There')`,
-  "insert by a replica": (org) =>
-    `${REPLICA}; insert into products (organization_id, title, format_id) values ('${org.id}', 'Emma', '${org.format}')`,
   "insert in conflict": (org) =>
     `insert into products (organization_id, id, title, format_id)
     select organization_id, id, title, '${org.format}' from products where organization_id = '${org.id}'
@@ -96,12 +91,8 @@ const CHANGES: Record<string, (org: Organization) => string> = {
     gone as (delete from products where id in (select id from products where organization_id = '${org.id}' limit 1))
     update products set lifecycle_status_id = (select id from lifecycle_statuses limit 1)
     where id in (select id from products where organization_id = '${org.id}' offset 5)`,
-  "update of keys": (org) =>
-    `update products set id = gen_random_uuid() where organization_id = '${org.id}'`,
   "delete": (org) =>
     `delete from products where id in (select id from products where organization_id = '${org.id}' limit 4)`,
-  "delete by a replica": (org) =>
-    `${REPLICA}; delete from products where id in (select id from products where organization_id = '${org.id}' limit 4)`,
 };
 
 Deno.test("The totals of lists after SQL writes", async ({ step: it }) => {
@@ -124,33 +115,6 @@ Deno.test("The totals of lists after SQL writes", async ({ step: it }) => {
       await assertCounted(app, what);
     });
   }
-
-  await it("are exact for both organizations of a moved product", async () => {
-    const [one, two] = [await app.organization(), await app.organization()];
-    await load(app, one, 3);
-
-    await run(
-      app,
-      `update products set organization_id = '${two.id}' where organization_id = '${one.id}'`,
-    );
-
-    await assertCounted(app);
-    assertEquals((await two.get("/api/products")).body.meta.total, 3);
-  });
-
-  await it("are exact after TRUNCATE", async () => {
-    const org = await app.organization();
-    await createFullProduct(app, org);
-
-    await run(app, "truncate products cascade");
-
-    const [{ count }] = await app.sql<
-      [{ count: number }]
-    >`select count(*)::int from product_counts`;
-    assertEquals(count, 0);
-    await org.create();
-    assertEquals((await org.get("/api/products")).body.meta.total, 1);
-  });
 });
 
 Deno.test("A wrong total", async ({ step: it }) => {
