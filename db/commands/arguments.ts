@@ -21,8 +21,10 @@ export interface Command {
 /** What a command works with. */
 export interface Session {
   environment: Environment;
-  /** Opens the database, and returns its queries for an organization or for all. */
+  /** Opens the database, and returns its queries for all organizations, or for one, which must exist. */
   connect(organizationId?: string): Promise<Queries>;
+  /** The same for an organization that an import creates if it does not exist. */
+  connectToImport(organizationId?: string): Promise<Queries>;
 }
 
 /** The text to print, which may be empty, and whether the command succeeded. */

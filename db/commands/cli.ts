@@ -1,4 +1,8 @@
-import { readConfig, VARIABLE_NAMES } from "../../schema/config.ts";
+import {
+  type Environment,
+  readConfig,
+  VARIABLE_NAMES,
+} from "../../schema/config.ts";
 import {
   escapeControls,
   escapeLines,
@@ -8,7 +12,8 @@ import {
   isOfUnknownOrganization,
 } from "../connections/errors.ts";
 import { openDatabase } from "../database.ts";
-import { type Output, usageError } from "./arguments.ts";
+import { selectOrganization } from "../records/organization.ts";
+import { type Output, type Session, usageError } from "./arguments.ts";
 import { COMMANDS } from "./commands.ts";
 import { ReaderGone } from "./output.ts";
 
@@ -51,25 +56,40 @@ async function perform(args: string[]): Promise<Output> {
 
   await using open = new AsyncDisposableStack();
   const environment = (name: string) => Deno.env.get(name);
-  return await work({
+  return await work(sessionOf(environment, async (organizationId) => {
+    const { database: settings } = readConfig(environment);
+    const database = open.use(await openDatabase(settings));
+    return database.for({
+      deadline: performance.now() + DAY_MS,
+      caller: organizationId ? { organizationId, name: "command" } : undefined,
+    });
+  }));
+}
+
+const UNKNOWN_ORGANIZATION = "No organization has this id";
+
+/** A session whose databases `open` opens. */
+export function sessionOf(
+  environment: Environment,
+  open: Session["connectToImport"],
+): Session {
+  return {
     environment,
+    connectToImport: open,
     async connect(organizationId) {
-      const { database: settings } = readConfig(environment);
-      const database = open.use(await openDatabase(settings));
-      return database.for({
-        deadline: performance.now() + DAY_MS,
-        caller: organizationId
-          ? { organizationId, name: "command" }
-          : undefined,
-      });
+      const database = await open(organizationId);
+      if (!organizationId) return database;
+      const [found] = await database.lookUp(selectOrganization);
+      if (!found) throw new Error(UNKNOWN_ORGANIZATION);
+      return database;
     },
-  });
+  };
 }
 
 /** What went wrong in a command, with advice. */
 export function problemOf(error: Error & { code?: string }): string {
   if (isOfUnknownOrganization(error)) {
-    return "No organization has this id";
+    return UNKNOWN_ORGANIZATION;
   }
   const advice = ADVICE[error.code ?? ""] ?? connectionAdvice(error);
   return advice ? `${error.message}: ${advice}` : error.message;

@@ -94,7 +94,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
     },
     async run(
       { organization, rename, "dry-run": dryRun, edits, stale, FILE: path },
-      { connect },
+      { connectToImport },
     ) {
       using source = await openSource(path);
       if (!source.isXml && !source.isJson) {
@@ -105,7 +105,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       if (dryRun && !source.isXml) {
         throw new Error("--dry-run is for ONIX messages alone");
       }
-      const database = await connect(organization);
+      const database = await connectToImport(organization);
       return source.isXml
         ? await importOnix(database, source, { dryRun, edits, stale })
         : await importLines(database, source, rename);

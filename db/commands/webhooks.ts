@@ -15,7 +15,7 @@ export const LIST_WEBHOOKS = command({
     json: flag,
   },
   async run({ organization, json }, { connect }) {
-    const database = await connect();
+    const database = await connect(organization);
     const rows = await database.scan(sql<{ host: string }>`
       select
         w.organization_id, w.id, w.url as host,

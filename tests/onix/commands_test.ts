@@ -9,7 +9,7 @@ import {
   type Organization,
   SETTINGS,
 } from "../support/app/harness.ts";
-import { commandsOn } from "../support/client/transfer.ts";
+import { commandsOn, sessionOn } from "../support/client/transfer.ts";
 import { gzip } from "../support/data/gzip.ts";
 import { isbnOf, message, productsIn, record } from "../support/data/onix.ts";
 
@@ -35,10 +35,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
       ...options,
       path,
     ]);
-    return await work({
-      environment: () => undefined,
-      connect: (id) => Promise.resolve(database(id)),
-    });
+    return await work(sessionOn(app));
   }
 
   const assertFails = (

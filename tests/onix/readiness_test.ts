@@ -13,7 +13,7 @@ import {
 import { judge } from "../../schema/onix/readiness.ts";
 import { isPartOf } from "../../schema/onix/rules/facts.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
-import { commandsOn } from "../support/client/transfer.ts";
+import { sessionOn } from "../support/client/transfer.ts";
 import { idOfCode } from "../support/app/harness.ts";
 import { onixTestsOf } from "../support/client/onix.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
@@ -472,7 +472,6 @@ it("may be asked by who may only read, and of no other organization", async ({ o
 it("is a command, too", async ({ org, app }) => {
   await org.create({ title: "Emma", isbn13: "9780141439587" });
   await org.create({ title: "Lady Susan" });
-  const database = commandsOn(app);
   const run = async (...options: string[]) => {
     let written = "";
     const { write } = Deno.stdout;
@@ -485,10 +484,7 @@ it("is a command, too", async ({ org, app }) => {
         ...["--organization", org.id, "--profile", "vlb"],
         ...options,
       ]);
-      const output = await work({
-        environment: () => undefined,
-        connect: (id) => Promise.resolve(database(id)),
-      });
+      const output = await work(sessionOn(app));
       return { output, lines: written.trimEnd().split("\n").sort() };
     } finally {
       Deno.stdout.write = write;

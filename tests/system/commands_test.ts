@@ -14,7 +14,7 @@ import { escapeLines } from "../../schema/control_characters.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
-import { commandsOn } from "../support/client/transfer.ts";
+import { commandsOn, sessionOn } from "../support/client/transfer.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -27,11 +27,9 @@ Deno.test("deno task", async ({ step: it }) => {
     const words = line.split(" ").filter(Boolean);
     const verbs = COMMANDS[words[0]!] ? 1 : 2;
     const command = COMMANDS[words.slice(0, verbs).join(" ")]!;
-    const output = await command.parse(words.slice(verbs))({
-      environment: () => undefined,
-      connect: (organizationId) =>
-        Promise.resolve(commandsOn(app)(organizationId)),
-    });
+    const output = await command.parse(words.slice(verbs))(
+      sessionOn(app),
+    );
     return escapeLines(output as string);
   }
 
@@ -248,7 +246,7 @@ Deno.test("deno task", async ({ step: it }) => {
   });
 
   await it("explains wrong arguments in one line", async () => {
-    const id = uuidv7();
+    const id = await run("organization create Wren");
     const wrong = {
       "migrate now": 'Unexpected "now"',
       "migrate --force": "--force",
@@ -314,6 +312,12 @@ Deno.test("deno task", async ({ step: it }) => {
       const line of [
         `key create ${of} --name x`,
         `member add ${of} --user a --role owner`,
+        `member list ${of}`,
+        `key list ${of}`,
+        `webhook list ${of}`,
+        `readiness ${of} --profile kobo`,
+        `export ${of}`,
+        `export ${of} --format onix`,
       ]
     ) {
       const error = await assertRejects(() => run(line));

@@ -9,6 +9,7 @@ import { emptyFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { openReceiver } from "../support/app/receiver.ts";
+import { sessionOn } from "../support/client/transfer.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test("Webhooks for operators", TIMED, async ({ step: it }) => {
@@ -33,14 +34,12 @@ Deno.test("Webhooks for operators", TIMED, async ({ step: it }) => {
   const doctor = async () =>
     (await examine(database, readConfig(() => undefined))).webhooks!;
   const list = (...args: string[]) =>
-    COMMANDS["webhook list"]!.parse(args)({
-      environment: () => undefined,
-      connect: () => Promise.resolve(database),
-    });
+    COMMANDS["webhook list"]!.parse(args)(sessionOn(app));
 
   await it("are listed with their hosts, without secrets", async () => {
     const rows = JSON.parse(String(await list("--json")));
-    const others = await list("--organization", crypto.randomUUID());
+    const { id: other } = await app.organization();
+    const others = await list("--organization", other);
 
     assertEquals(
       rows.map(({ id, host, state, waiting }: Record<string, unknown>) => (

@@ -1,3 +1,5 @@
+import type { Session } from "../../../db/commands/arguments.ts";
+import { sessionOf } from "../../../db/commands/cli.ts";
 import { asScript } from "../../../db/connections/transaction.ts";
 import { raw } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
@@ -19,6 +21,12 @@ export function commandsOn({ database }: App) {
       deadline: performance.now() + 600_000,
       caller: organizationId ? { organizationId, name: "test" } : undefined,
     });
+}
+
+/** The session of commands on the database. */
+export function sessionOn(app: App): Session {
+  const database = commandsOn(app);
+  return sessionOf(() => undefined, (id) => Promise.resolve(database(id)));
 }
 
 /** Runs SQL like an operator. */
