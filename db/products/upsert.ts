@@ -33,6 +33,10 @@ export function changedFields(
       : !isSame(field, before, after);
     if (isChanged) changed[name] = after;
   }
+  // Other collections may lack the series: the fault then stands where the body has it.
+  if (changed.product_collections && body.series_id) {
+    changed.series_id = body.series_id;
+  }
   return changed;
 }
 

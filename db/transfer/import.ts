@@ -10,6 +10,7 @@ import {
   tablesOfLine,
 } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
+import { isEqual } from "../../schema/objects.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
 import { referencesIn } from "../../schema/references.ts";
@@ -325,7 +326,7 @@ function compareStored(
   const changed = changedFields(before, body, fields);
   const others = Object.fromEntries(
     Object.entries(stored).filter(([name, value]) =>
-      JSON.stringify(value) !== JSON.stringify(before.stored[name])
+      !isEqual(value, before.stored[name])
     ),
   );
   return Object.keys({ ...changed, ...others }).length > 0

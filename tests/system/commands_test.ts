@@ -14,7 +14,7 @@ import { escapeLines } from "../../schema/control_characters.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp } from "../support/app/harness.ts";
-import { commandsOn, sessionOn } from "../support/client/transfer.ts";
+import { sessionOn } from "../support/client/transfer.ts";
 
 const DAY_MS = 86_400_000;
 

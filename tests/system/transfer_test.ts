@@ -11,6 +11,8 @@ import { miscounted } from "../../db/commands/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { importCatalogue } from "../../db/transfer/import.ts";
 import { KINDS, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
+import { parseExact } from "../../schema/numbers.ts";
+import { isObject } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
@@ -49,6 +51,16 @@ type Line = Record<string, unknown> & {
 
 const UNKNOWN = "The organization has no record with this id";
 const REPEATED = "An earlier entry has the same value";
+
+/** The value with the fields of each object in the reverse order. */
+function reversedIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversedIn);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).reverse()
+      .map(([name, inner]) => [name, reversedIn(inner)]),
+  );
+}
 
 Deno.test("Export and import", async ({ step: it }) => {
   await using embedded = await openApp({}, { url: undefined });
@@ -127,19 +139,26 @@ Deno.test("Export and import", async ({ step: it }) => {
     assertEquals([...await source().scan(miscounted)], []);
   });
 
-  await it("write nothing when repeated, however the lines are spaced", async () => {
+  await it("write nothing when repeated, whichever tool has written the lines", async () => {
     const database = await filled();
     const versions = () =>
       execute(
         target(),
         `select p.xmin::text, c.xmin::text as count from products p, product_counts c order by p.id, 2`,
         `select xmin::text from publishers order by id`,
+        `select xmin::text from onix_records order by product_id`,
       );
     const before = await versions();
     const spaced = lines.map((line) => line.replace("{", "{ ")).join("\n");
 
     assertEquals(await imported(database, original), []);
     assertEquals(await imported(database, spaced), []);
+    const parsed = lines.map((line) => JSON.stringify(parseExact(line)));
+    assertEquals(await imported(database, parsed.join("\n")), []);
+    const reversed = lines.map((line) =>
+      JSON.stringify(reversedIn(parseExact(line)))
+    );
+    assertEquals(await imported(database, reversed.join("\n")), []);
 
     assertEquals(await versions(), before);
   });
@@ -242,6 +261,8 @@ Deno.test("Export and import", async ({ step: it }) => {
     const collection = JSON.parse(
       lines.find((line) => line.includes('"kind":"collection"'))!,
     ).id;
+    const inSeries = lines.filter(isProduct).map((line) => JSON.parse(line))
+      .find(({ series_id }) => series_id);
     const season = { kind: "season", id: unknown, name: "Spring" };
     const program = { ...season, kind: "publishing_program" };
     const territory = { supply_details: [{ id: unknown }] };
@@ -276,6 +297,8 @@ Deno.test("Export and import", async ({ step: it }) => {
         `/contributors/0/contributor_role_id: ${UNKNOWN}`,
       ].join("; "),
       [changed({ product_collections: [], series_id: collection })]:
+        "/series_id: The series is not one of the product's collections",
+      [JSON.stringify({ ...inSeries, product_collections: [] })]:
         "/series_id: The series is not one of the product's collections",
       [changed({ isbn13: "9780306406158", page_count: "many" })]: [
         "/isbn13: The check digit after 978030640615 is 7, not 8",
