@@ -87,20 +87,26 @@ from (select current_setting('doctor.fact') as organizations) c;
 -- changes
 select
   case
-    when current_setting('doctor.fact') = 'false' then 'The database was copied'
+    when current_setting('doctor.fact') = 'copied' then 'The database was copied'
     when w.name is not null
       then format('%s has been writing for %s s: the feed of changes waits for it', w.name, w.seconds)
+    when u.pid is not null
+      then format('Session %s of the role %s and the database %s is writing: the feed of changes waits for it', u.pid, u.usename, u.datname)
   end as wrong,
   case
-    when current_setting('doctor.fact') = 'false' then 'deno task migrate'
-    else 'End it: ' || w.remedy
+    when current_setting('doctor.fact') = 'copied' then 'deno task migrate'
+    when w.name is not null then 'End it: ' || w.remedy
+    else format(
+      'End it, as that role or a superuser: select pg_terminate_backend(%s). Members of pg_read_all_stats see since when it writes: grant pg_read_all_stats to %I',
+      u.pid, current_user
+    )
   end as advice,
   'The feed waits for no transaction' as fine
 from (select) one
 left join (
   select writing.name, writing.seconds, writing.remedy
   from (
-    -- Only members of pg_read_all_stats see the transactions of other roles.
+    -- Only members of pg_read_all_stats see those of other roles: doctor.fact is the session of one that lasts.
     select
       format('Session %s of the database %s', a.pid, a.datname) as name,
       extract(epoch from now() - a.xact_start)::int as seconds,
@@ -117,7 +123,8 @@ left join (
   where writing.seconds >= 10
   order by writing.seconds desc
   limit 1
-) w on true;
+) w on true
+left join pg_stat_activity u on u.pid::text = current_setting('doctor.fact');
 
 -- keys
 select

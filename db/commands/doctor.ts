@@ -183,7 +183,8 @@ const FACTS: Record<
     const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
     return ids.slice(0, 3).join(", ") + more;
   },
-  changes: isAtOrigin,
+  changes: async (database) =>
+    await isAtOrigin(database) ? await longUnseen(database) ?? "" : "copied",
   keys: (_, { token }) => token !== undefined,
   distribution: async (database, { replica }) => {
     const [citus] = await database.lookUp(
@@ -192,6 +193,35 @@ const FACTS: Record<
     return citus!.shards ? replica !== undefined : fine("One node");
   },
 };
+
+/** What a transaction lasts that is told. A shorter one holds the feed as any write does. */
+const LONG_MS = 3_000;
+
+/**
+ * The session of another role that writes for a while: the oldest one, which is all that the
+ * feed waits for. Since when it does is shown to members of `pg_read_all_stats` alone.
+ */
+async function longUnseen(database: Queries): Promise<number | undefined> {
+  const start = performance.now();
+  const [first] = await database.lookUp(unseenWriter);
+  let oldest = first;
+  while (oldest && oldest.xid === first!.xid) {
+    if (performance.now() - start > LONG_MS) return oldest.pid;
+    await pause(100);
+    [oldest] = await database.lookUp(unseenWriter);
+  }
+}
+
+/** Everybody sees who has the lock of a transaction's id. */
+const unseenWriter = sql<{ pid: number; xid: string }>`
+  select l.pid, l.transactionid::text as xid
+  from pg_locks l
+  join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
+    and a.xact_start is null
+  order by age(l.transactionid) desc
+  limit 1
+`;
 
 const UNREACHABLE =
   "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";

@@ -67,6 +67,50 @@ Deno.test(
       );
     });
 
+    await it("of another role is named by deno task doctor, too", async () => {
+      const { password } = new URL(cluster.url);
+      const as = (user: string) =>
+        Object.assign(new URL(cluster.url), { username: user }).href;
+      await session.unsafe(`
+        create role catalogue login password '${password}';
+        grant all on all tables in schema public to catalogue;
+        create role loader login password '${password}'
+      `);
+      const loader = postgres(as("loader"), { max: 1, fetch_types: false });
+      stack.defer(() => loader.end({ timeout: 1 }));
+      const [held] = await loader.unsafe<{ pid: number }[]>(
+        "begin; select pg_backend_pid() as pid, pg_current_xact_id()",
+      ).then((replies) => replies.flat());
+      const findingOf = async () => {
+        const { text } = await doctor(
+          (name) => name === "DATABASE_URL" ? as("catalogue") : undefined,
+          true,
+        );
+        const findings: Record<string, unknown>[] = JSON.parse(text);
+        return findings.find(({ subject }) => subject === "changes");
+      };
+
+      const waiting = await findingOf();
+      await loader`rollback`;
+
+      assertEquals(waiting, {
+        subject: "changes",
+        ok: false,
+        finding: `Session ${
+          held!.pid
+        } of the role loader and the database postgres is writing: the feed of changes waits for it`,
+        advice:
+          `End it, as that role or a superuser: select pg_terminate_backend(${
+            held!.pid
+          }). Members of pg_read_all_stats see since when it writes: grant pg_read_all_stats to catalogue`,
+      });
+      assertEquals(await findingOf(), {
+        subject: "changes",
+        ok: true,
+        finding: "The feed waits for no transaction",
+      });
+    });
+
     await it("leaves nothing in the feed when rolled back", async () => {
       assertEquals((await copy.catchUp()).length, 1);
       await copy.assertComplete();
