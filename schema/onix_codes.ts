@@ -43,8 +43,15 @@ function oneOfMany(list: OnixList) {
   return { ...schema, "~run": run };
 }
 
+/** The rest of the world, which is a code of the lists of countries and regions in ONIX 2.1 alone. */
+const ROW = "ROW";
+
 /** The sentence about a value that is no code of the list, with the one that was meant. */
 export function expectedCode(list: OnixList, value: unknown): string {
+  if (value === ROW && (list === 49 || list === 91)) {
+    const kind = list === 49 ? "region" : "country";
+    return `Expected a ${kind} of ONIX 3, which ROW is not: set is_rest_of_world of a sales right (ROWSalesRightsType), or name the countries`;
+  }
   const expected = EXPECTED[list] ?? `a code of ONIX List ${list}`;
   return `Expected ${expected}, see /code-lists/${list}` +
     didYouMean(codeMeantBy(value, list));
@@ -86,7 +93,7 @@ const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 /** The codes of the list by other words, labels and themselves, in lower case. */
 function codesByWord(list: OnixList): Map<string, string> {
   const words = WORDS.get(list) ?? new Map([
-    ...CODE_LISTS[list].codes.map(({ code, label }) =>
+    ...knownIn(list).map(({ code, label }) =>
       [label.toLowerCase(), code] as const
     ),
     ...Object.entries(OTHER_CODES[list] ?? {}),
@@ -104,5 +111,10 @@ const CODE_SCHEMAS = new Map<OnixList, CodeSchema>();
 
 /** The codes of the list, in its order. */
 export function codesIn(list: OnixList): string[] {
-  return CODE_LISTS[list].codes.map(({ code }) => code);
+  return knownIn(list).map(({ code }) => code);
+}
+
+/** The codes that ONIX 3 has, with their labels. */
+function knownIn(list: OnixList) {
+  return CODE_LISTS[list].codes.filter(({ code }) => code !== ROW);
 }

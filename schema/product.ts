@@ -251,7 +251,7 @@ const COLLATERAL = {
 const TERRITORY = {
   countries_included: about("The countries that belong to it.", codesOf(91)),
   countries_excluded: about("The countries that are taken out of the included regions.", codesOf(91)),
-  regions_included: about("The regions that belong to it, such as `WORLD`. ONIX 3 has no `ROW`: messages leave out an entry that has it.", codesOf(49)),
+  regions_included: about("The regions that belong to it, such as `WORLD`.", codesOf(49)),
   regions_excluded: about("The regions that are taken out of the included countries or regions.", codesOf(49)),
 };
 

@@ -13,6 +13,7 @@ import {
   type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
+import { RELEASES } from "../../schema/onix/rules/releases.ts";
 import { saysSame } from "../../schema/onix/xml/element.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
@@ -373,10 +374,12 @@ function formToStore(
 
 /** Whether messages show the product differently with one record than with another. */
 function isSentOtherwise(book: Book, ...both: [Received, Received]): boolean {
-  const [one, other] = both.map((received) =>
-    writeRecord(book, received, "3.1").record
-  );
-  return !saysSame(one!, other!);
+  return RELEASES.some((release) => {
+    const [one, other] = both.map((received) =>
+      writeRecord(book, received, release).record
+    );
+    return !saysSame(one!, other!);
+  });
 }
 
 /** The message of a record whose product cannot be written. */

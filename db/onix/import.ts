@@ -1,10 +1,10 @@
 import { isbnNumber } from "../../schema/isbn.ts";
 import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
-import {
-  type Head,
-  type Part,
-  type ProductPart,
-  type Unreadable,
+import type { Element } from "../../schema/onix/xml/element.ts";
+import type {
+  Part,
+  ProductPart,
+  Unreadable,
 } from "../../schema/onix/xml/read.ts";
 import {
   type Beside,
@@ -73,7 +73,7 @@ export async function importMessage(
   let group = new RecordGroup(books);
   // The records that wait for the rest of the message.
   let waiting = new RecordGroup(books);
-  let head: Head | undefined;
+  let header: Element | undefined;
   let records = 0;
   let writing = Promise.resolve();
 
@@ -114,10 +114,10 @@ export async function importMessage(
   async function read(): Promise<void> {
     for await (const part of message) {
       if (part.kind === "header") {
-        head = part;
+        header = part.header;
         continue;
       }
-      group.add(part, head!);
+      group.add(part, header!);
       await pace();
       if (group.isFull || group.isOld) await flush();
     }
@@ -204,15 +204,15 @@ class RecordGroup {
     return performance.now() > this.#started + MAX_GROUP_AGE_MS;
   }
 
-  /** Adds a record of a message with this head. */
-  add(part: ProductPart | Unreadable, head: Head): void {
+  /** Adds a record of a message with this header. */
+  add(part: ProductPart | Unreadable, header: Element): void {
     this.#started ||= performance.now();
     if (part.kind === "unreadable") {
       const { reference, line, code, message } = part;
       this.#entries.push(rejected(reference, line, [fault(code, message)]));
       return;
     }
-    const item = readItem(part.product, head);
+    const item = readItem(part.product, header);
     if ("kind" in item) {
       const { reference, line, messages, moreMessages } = item;
       this.#entries.push({

@@ -6,7 +6,6 @@ import {
   type Rejected,
 } from "../../schema/onix/mapping/incoming.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
-import type { Head } from "../../schema/onix/xml/read.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
@@ -14,7 +13,7 @@ import { toStored } from "../../schema/onix/xml/write.ts";
 /** A record of a message that can be written. */
 export interface Item extends StoredForm {
   incoming: Incoming;
-  /** The paths in the record that would make a message invalid. */
+  /** The paths in the record that no message of release 3.1 has. */
   notSent: Paths;
   /** The other reference under which an earlier record of the message has the same ISBN. */
   rival?: string | undefined;
@@ -27,15 +26,12 @@ export interface StoredForm {
   digest: string;
 }
 
-/** Reads a record of a message with this header and release. */
-export function readItem(
-  product: Element,
-  { header, release }: Head,
-): Item | Rejected {
+/** Reads a record of a message with this header. */
+export function readItem(product: Element, header: Element): Item | Rejected {
   const incoming = readRecord(product, header);
   if (incoming.kind === "rejected") return incoming;
   const { record } = incoming;
-  const notSent = notSentOf(record, release);
+  const notSent = notSentOf(record, "3.1");
   return { incoming, notSent, ...storedForm(record) };
 }
 

@@ -152,7 +152,7 @@ export const OnixReport = v.object({
     v.array(OnixPaths),
   ),
   not_sent: described(
-    "What is kept in the record and would make a message invalid: it does not go out.",
+    "What is kept in the record, and no message of release 3.1 has: it would make one invalid, or say more than its sender did. Some of it may go out in release 3.0.",
     v.array(OnixPaths),
   ),
 });

@@ -4,7 +4,7 @@ import { nameWords } from "../../schema/onix/mapping/contributors.ts";
 import { childValue, element } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
 import { expectedCodes } from "../../schema/onix/rules/kinds.ts";
-import { leastWith } from "./records.ts";
+import { least, leastWith, xml } from "./records.ts";
 import {
   imported,
   leavesOf,
@@ -617,8 +617,34 @@ Deno.test("A code of another form leads on to the one that was meant", async () 
       "Expected a currency of ISO 4217, in capitals, see /code-lists/96: did you mean EUR?",
     "ProductFormDetail=BX":
       "Expected a code of ONIX List 175, see /code-lists/175",
+    "ProductSupply(Market(Territory(RegionsIncluded=ROW)) SupplyDetail())":
+      "ROW: Expected a region of ONIX 3, which ROW is not: set is_rest_of_world of a sales right (ROWSalesRightsType), or name the countries",
   };
   for (const [form, message] of Object.entries(cases)) {
     assertEquals((await readOf(form)).incoming.messages[0]!.message, message);
   }
+});
+
+Deno.test("The levels of a title are one title, and two of one level are not", async () => {
+  const at = (level: string, text: string) =>
+    `TitleElement(TitleElementLevel=${level} TitleText=${text})`;
+  const said = async (...elements: string[]) => {
+    const detail = xml(`TitleDetail(TitleType=01 ${elements.join(" ")})`);
+    const { header, records: [record] } = await recordsOf(
+      message(least("1", { title: "", detail })),
+    );
+    const { incoming } = imported(record!, header);
+    return [
+      incoming.values.title,
+      ...incoming.messages.map(({ path }) => path),
+    ];
+  };
+  const path =
+    "/Product/DescriptiveDetail/TitleDetail/TitleElement[2]/TitleText";
+  assertEquals(await said(at("02", "Guide"), at("01", "North")), ["North"]);
+  assertEquals(await said(at("01", "North"), at("02", "Guide")), ["North"]);
+  assertEquals(await said(at("01", "North"), at("01", "South")), [
+    "North",
+    path,
+  ]);
 });

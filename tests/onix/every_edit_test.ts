@@ -52,6 +52,8 @@ const UNSAID = new Set([
   // Countries that are included have no others taken out of them.
   "product_territories/0/supply_details/0/prices/0/territory/countries_excluded",
   "product_sales_rights/0/territory/countries_excluded",
+  // All countries are of the world: those that are taken out of it are said alone.
+  "product_territories/0/markets/0/territory/countries_included",
   // The rest of the world has no territory: a case of its own.
   "product_sales_rights/0/is_rest_of_world",
 ]);

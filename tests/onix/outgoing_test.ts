@@ -292,6 +292,20 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
       (product) => product.title = "The Chronicle 5",
       /TitleText = The Chronicle 5/,
     ],
+    "the title of a part by its number and its year": [
+      least("1", {
+        title: "",
+        detail: numbered.replace(
+          "</PartNumber>",
+          "</PartNumber><YearOfAnnual>2025</YearOfAnnual>",
+        ),
+      }),
+      (product) => {
+        assertEquals(product.title, "The Chronicle 9 2025");
+        product.title = "The Chronicle 5";
+      },
+      /TitleText = The Chronicle 5/,
+    ],
     "the number in a collection": [
       least("1", { detail: series.replace(' collationkey="old"', "") }),
       (product) => product.product_collections[0].part_number = "4",
@@ -350,7 +364,8 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
       change(book.product, book);
       const { record: after } = writeRecord(book, received, "3.1");
       const text = await assertValid([after]);
-      const old = /Old words|collationkey|NoContributor|<PartNumber>9|iii/;
+      const old =
+        /Old words|collationkey|NoContributor|<PartNumber>9|YearOfAnnual|iii/;
       assertMatch(before, old);
       assertEquals(old.exec(text), null, text);
       if (left) assertMatch(leavesOf(after).join(" "), left);

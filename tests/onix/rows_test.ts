@@ -343,3 +343,20 @@ Deno.test("Every kind of row is told apart", () => {
   assertEquals(KINDS.filter((kind) => !names.has(kind)), []);
   assertEquals(KINDS.length, 8);
 });
+
+it("and where one of two goes and another end is sent of the other", async ({ onix, product }) => {
+  const kind = KINDS.find(({ path }) => path.at(-1) === "prices")!;
+  const a = { ...PRICE, valid_from: "2026-01-01", valid_to: "2026-02-28" };
+  const b = { ...PRICE, valid_from: "2026-03-01", valid_to: "2026-04-30" };
+  const first = await messageOf([productOf(kind, [a, b])]);
+  const { outcomes: [{ id }] } = await onix.report(first);
+  const [before] = rowsIn(await product(id), kind);
+
+  const longer = { ...a, valid_to: "2026-05-31" };
+  await onix.report(await messageOf([productOf(kind, [longer])]));
+
+  const rows = rowsIn(await product(id), kind);
+  assertEquals(rows.map(({ id, valid_to }) => [id, valid_to]), [
+    [before.id, "2026-05-31"],
+  ]);
+});

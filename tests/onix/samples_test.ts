@@ -33,18 +33,18 @@ const ROOT = /<(?:\w+:)?(ONIXMessage|ONIXmessage|Product|product)\b/;
 
 async function sample(url: URL) {
   const bytes = await Deno.readFile(url);
-  const [, root] = ROOT.exec(new TextDecoder("windows-1252").decode(bytes)) ??
-    [];
+  const ascii = new TextDecoder("windows-1252").decode(bytes);
+  const [, root] = ROOT.exec(ascii) ?? [];
+  const release: Release = /\brelease="3\.1"/.test(ascii) ? "3.1" : "3.0";
   const isBare = root === "Product" || root === "product";
   const text = new TextDecoder().decode(bytes).replace(/^<\?xml.*?\?>/s, "");
   const chunk = isBare
     ? `<ONIXMessage release="3.0">${text}</ONIXMessage>`
     : bytes;
   let header: Element | undefined;
-  let release: Release = "3.0";
   const records = new Map<string, Element>();
   for (const part of await read([chunk])) {
-    if (part.kind === "header") ({ header, release } = part);
+    if (part.kind === "header") ({ header } = part);
     if (part.kind === "product") {
       records.set(
         childValue(part.product, "RecordReference") ?? "",

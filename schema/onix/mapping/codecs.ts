@@ -8,7 +8,7 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
-import { isbnOf } from "../xml/mend.ts";
+import { isbnOf } from "../xml/converted.ts";
 import { elementOf } from "../../fields.ts";
 import { SCALARS } from "../../product.ts";
 import { bareIsbn } from "../../values.ts";

@@ -1,5 +1,6 @@
 import type { Fields } from "../../fields.ts";
 import { elementOf } from "../../fields.ts";
+import { isInRelease } from "../rules/facts.ts";
 import { limits } from "../rules/limits.ts";
 import {
   childrenOf,
@@ -191,6 +192,13 @@ export interface EntryCodec extends Keys {
   isElsewhere?: (found: Element) => boolean;
 }
 
+/** Whether something limits an entry that later releases cannot say: messages of them do not have it. */
+function isOfOldRelease({ name, children }: Element): boolean {
+  return children.some((each) =>
+    limits(each.name, name) && !isInRelease("3.1", each.name)
+  );
+}
+
 /** The array of the objects that stand in the composites with this name. */
 export function compositesOf(name: string, codec: EntryCodec): Codec {
   return {
@@ -198,7 +206,7 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
     read(composite, reader) {
       // One more than the API accepts is enough to know that there are too many.
       const all = childrenOf(composite, name).filter((found) =>
-        !codec.isElsewhere?.(found)
+        !codec.isElsewhere?.(found) && !isOfOldRelease(found)
       );
       return all.slice(0, MAX_ENTRIES + 1).flatMap((found) => {
         const { result: entry, isWhole } = reader.attempt(() =>

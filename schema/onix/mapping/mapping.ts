@@ -19,7 +19,8 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { dateIn } from "../xml/dates.ts";
-import { isbnOf, NO_PUBLISHER } from "../xml/mend.ts";
+import { isbnOf } from "../xml/converted.ts";
+import { NO_PUBLISHER } from "../xml/mend.ts";
 import { collections } from "./collections.ts";
 import {
   CONTRIBUTOR_FIELDS,

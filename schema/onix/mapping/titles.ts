@@ -9,6 +9,7 @@ import {
   removeChildren,
   replaceChildren,
   setChild,
+  valueOf,
 } from "../xml/element.ts";
 import {
   type Codec,
@@ -37,19 +38,18 @@ export const title: Codec = {
     claimTitle(descriptive, own, reader);
     const found = titleIn(own)!;
     warnOfEntities(found, reader);
-    for (const each of distinctive(descriptive)) {
+    for (const each of distinctive(descriptive, own)) {
       reader.warnOfOther(each, found);
     }
-    const text = titleOf(own);
     // A part of a set may have a number alone, beside the title of the set.
-    const number = own !== titles[0] && titles[0] &&
-      childValue(titles[0], "PartNumber");
-    return number ? `${text} ${number}` : text;
+    const part = own === titles[0] ? [] : numbersIn(titles[0]!);
+    for (const each of part) reader.claim(each);
+    return [titleOf(own), ...part.map(valueOf)].join(" ");
   },
   write(descriptive, now) {
     const own = ownTitle(descriptive);
     // The number of a part without a title is in the text.
-    if (titleOf(own) === undefined) setChild(own, "PartNumber", undefined);
+    if (titleOf(own) === undefined) removeChildren(own, ...NUMBERS);
     writeTitle(own, textOf(now)!);
     removeStatements(descriptive, own);
   },
@@ -84,14 +84,29 @@ function ownTitle(descriptive: Element): Element {
     addTitle(descriptive, "01", "01");
 }
 
-/** The title of each distinctive title that the record has. */
-function distinctive(descriptive: Element): Element[] {
+/**
+ * The titles that the product can have in place of that in `own`: those at its level, and
+ * the first of every other distinctive title. Several levels are one title.
+ */
+function distinctive(descriptive: Element, own: Element): Element[] {
+  const level = childValue(own, "TitleElementLevel");
   return childrenOf(descriptive, "TitleDetail")
     .filter((each) => childValue(each, "TitleType") === "01")
-    .flatMap((each) => {
-      const [first] = childrenOf(each, "TitleElement");
-      return first && titleIn(first) || [];
-    });
+    .flatMap((detail) => {
+      const all = childrenOf(detail, "TitleElement");
+      return all.includes(own)
+        ? all.filter((each) => childValue(each, "TitleElementLevel") === level)
+        : all.slice(0, 1);
+    })
+    .flatMap((each) => titleIn(each) ?? []);
+}
+
+/** The elements that number a part of a set. */
+const NUMBERS = ["PartNumber", "YearOfAnnual"];
+
+function numbersIn(titleElement: Element): Element[] {
+  return NUMBERS.flatMap((name) => child(titleElement, name) ?? [])
+    .filter((each) => valueOf(each) !== undefined);
 }
 
 /** Warns of wrong codes of titles. The titles are read nevertheless. */

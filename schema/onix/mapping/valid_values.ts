@@ -21,7 +21,7 @@ import {
 } from "../../objects.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
 import { composite } from "../rules/facts.ts";
-import { limits, TOGETHER } from "../rules/limits.ts";
+import { isRight, limits } from "../rules/limits.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { type Element, hasText } from "../xml/element.ts";
 import { matches } from "../xml/fit.ts";
@@ -387,7 +387,7 @@ function leftOut(steps: readonly IssueStep[]): IssueStep {
   const last = steps.findLastIndex(isEntry);
   if (last < 0) return steps[0]!;
   const { found } = steps[last]!;
-  if (found && TOGETHER.includes(found.name)) return steps[0]!;
+  if (found && isRight(found)) return steps[0]!;
   const inner = steps[last + 1];
   const array = steps[last]!.field!;
   const keepsRest = "keepsRest" in array && array.keepsRest;

@@ -334,15 +334,11 @@ export function compositeSince21(
 
 const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
 
-/** The rest of the world, which is a code of lists 49 and 91 in ONIX 2.1 alone. */
-const NOT_SINCE_21 = "ROW";
-
 /** The codes that a kind of value has, or undefined if it has others than codes. */
 export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
   return CODES_OF_KINDS.getOrInsertComputed(kind, () => {
     const list = Number.parseInt(kind);
     if (Number.isNaN(list)) return;
-    const codes = codesIn(list as OnixList);
-    return new Set(codes.filter((code) => code !== NOT_SINCE_21));
+    return new Set(codesIn(list as OnixList));
   });
 }

@@ -4,15 +4,17 @@
  * that limits is whole or lost.
  */
 
-/** The parts of a composite that are read and sent all together or not at all: where a product may be sold. */
-export const TOGETHER: readonly string[] = [
-  "SalesRights",
-  "ROWSalesRightsType",
-];
+/** The elements that are read and sent all together or not at all: where a product may be sold. */
+const RIGHTS = ["SalesRights", "ROWSalesRightsType"];
+
+/** Whether an element says where a product may be sold. */
+export function isRight({ name }: { name: string }): boolean {
+  return RIGHTS.includes(name);
+}
 
 /** The elements that limit wherever they stand. */
 const LIMITS = new Set([
-  ...TOGETHER,
+  ...RIGHTS,
   ...split("Territory Market SalesRestriction SalesOutlet"),
   // To whom, and for what use.
   ...split("ContentAudience AudienceRange EpubUsageConstraint EpubLicense"),
@@ -38,6 +40,7 @@ function split(text: string): string[] {
 
 /** The elements that limit in these composites alone. */
 const LIMITS_IN: ReadonlyMap<string, readonly string[]> = new Map([
+  ["CollectionIdentifier", ["CollectionElementLevel"]],
   ["Discount", ["DiscountType", "Quantity", "ToQuantity"]],
   ["Price", ["CountryCode", "EpubTechnicalProtection"]],
   ["Prize", ["PrizeCode"]],

@@ -1,15 +1,11 @@
-import { bareIsbn, isbnFieldOf } from "../../values.ts";
+import { converted } from "./converted.ts";
 import {
   child,
-  childrenOf,
-  childValue,
-  copyOf,
   type Element,
   element,
   hasText,
   normalized,
   settledText,
-  valueOf,
 } from "./element.ts";
 import {
   composite,
@@ -19,8 +15,7 @@ import {
   type Unique,
 } from "../rules/facts.ts";
 import { ATTRIBUTES, validValue } from "../rules/kinds.ts";
-import { limits, TOGETHER } from "../rules/limits.ts";
-import { dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
+import { isRight, limits } from "../rules/limits.ts";
 import { fitAll, matches } from "./fit.ts";
 import { type Paths, PathSet } from "./paths.ts";
 import type { Release } from "../rules/releases.ts";
@@ -87,11 +82,12 @@ function mendElement(
   }
   return given.markup && dataElement(name, mender.release)!.kind === "flow"
     ? mendMarkup(given, path, mender)
-    : mendData(given, path, mender);
+    : mendData(given, parent, path, mender);
 }
 
 function mendData(
   given: Element,
+  parent: string,
   path: string,
   { release, notSent }: Mender,
 ): Element | undefined {
@@ -104,7 +100,7 @@ function mendData(
   const text = validValue(kind, value);
   const isPart = kind.endsWith("*") && text !== value;
   if (text === undefined || isPart) notSent.add(path);
-  if (text === undefined || isPart && limits(given.name)) return;
+  if (text === undefined || isPart && limits(given.name, parent)) return;
   if (own === given.attributes && text === given.text && !given.markup) {
     return given;
   }
@@ -155,45 +151,43 @@ function mendComposite(
 ): Element | undefined {
   const { release, notSent } = mender;
   const { model, unique } = composite(release, given.name, parent)!;
+  const { name } = given;
   const children: Element[] = [];
-  let lost: Element | undefined;
+  const lost: Element[] = [];
   for (const each of converted(given, release)) {
     if (each.isWithheld) {
       notSent.addLeaves([each], path);
       continue;
     }
-    const mended = mendElement(each, given.name, path, mender);
+    const mended = mendElement(each, name, path, mender);
     if (mended) children.push(mended);
-    else if (isMissed(each, given)) lost = each;
+    else if (isMissed(each, given)) lost.push(each);
   }
-  if (children.length === 0 && given.name !== "Product") return;
-  if (lost && isLostWith(given, parent, lost, children)) {
-    notSent.addLeaves([given], path.slice(0, -given.name.length - 1));
-    return;
-  }
+  if (children.length === 0 && name !== "Product") return;
   let own = children;
-  if (lost && given.name === "PublishingDetail") {
-    const isRight = ({ name }: Element) => TOGETHER.includes(name);
-    notSent.addLeaves(own.filter(isRight), path);
-    own = own.filter((each) => !isRight(each));
-  }
   for (const constraint of unique) {
     if (!mayRepeat(own, constraint)) continue;
     own = withoutDuplicates(own, constraint, path, mender);
   }
-  const attributes = mendAttributes(given, path, "", notSent);
-  const { name } = given;
-  if (matches(model, own)) {
-    return { name, attributes, children: own, text: "" };
+  const place = path.slice(0, -name.length - 1);
+  let sent: Element[] | undefined = own;
+  if (!matches(model, own)) {
+    sent = fitAll(model, own, (child) => filler(child, name, mender));
+    const taken = new Set(sent);
+    const unplaced = own.filter((each) => !taken.has(each));
+    if (sent) notSent.addLeaves(unplaced, path);
+    lost.push(...unplaced.filter((each) => isMissed(each, given)));
   }
-  const ordered = fitAll(model, own, (child) => filler(child, name, mender));
-  if (!ordered) {
-    mender.notSent.addLeaves([given], path.slice(0, -name.length - 1));
+  if (!sent || isLostWith(given, parent, lost, sent)) {
+    notSent.addLeaves([given], place);
     return;
   }
-  const taken = new Set(ordered);
-  notSent.addLeaves(own.filter((each) => !taken.has(each)), path);
-  return { name, attributes, children: ordered, text: "" };
+  if (lost.length > 0 && name === "PublishingDetail") {
+    notSent.addLeaves(sent.filter(isRight), path);
+    sent = sent.filter((each) => !isRight(each));
+  }
+  const attributes = mendAttributes(given, path, "", notSent);
+  return { name, attributes, children: sent, text: "" };
 }
 
 /** Whether a child that is left out limits the composite. An empty one says nothing. */
@@ -201,120 +195,19 @@ function isMissed(left: Element, { name }: Element): boolean {
   return limits(left.name, name) && hasText(left);
 }
 
-/** Whether a composite would say more without the child. */
+/** Whether a composite would say more without the children that are lost. */
 function isLostWith(
   { name }: Element,
   parent: string,
-  lost: Element,
+  lost: readonly Element[],
   left: readonly Element[],
 ): boolean {
+  if (lost.length === 0) return false;
+  const isMarket = (each: Element) => each.name === "Market";
   // What a block loses are entries of their own.
   const isBlock = name === "Product" || parent === "Product";
-  return !isBlock || name === "ProductSupply" && lost.name === "Market" &&
-      !left.some((each) => each.name === "Market");
-}
-
-/** The children of a composite in the terms of the release. */
-function converted(given: Element, release: Release): Element[] {
-  const { name, children } = given;
-  if (name === "Price") return withoutZero(given);
-  if (name === "ProductIdentifier") return withBareIsbn(given);
-  if (name === "SalesRestriction") return children.map(withDayInForm);
-  const date = child(given, "Date");
-  if (date) return withDateInForm(given, date, release);
-  if (release === "3.0") return children;
-  if (name !== "DescriptiveDetail") return children;
-  return children.map((child) => {
-    if (child.name === "AudienceCode") {
-      return element("Audience", [
-        element("AudienceCodeType", "01"),
-        element("AudienceCodeValue", child.text),
-      ]);
-    }
-    return child.name === "Conference" ? asEvent(child) : child;
-  });
-}
-
-/** A dated composite whose date is in the form of its format. Release 3.1 has the format in an attribute. */
-function withDateInForm(
-  given: Element,
-  date: Element,
-  release: Release,
-): Element[] {
-  const read = dateIn(given);
-  if (read && "reformatted" in read) {
-    const copy = copyOf(given);
-    const own = child(copy, "Date")!;
-    if ("date" in read) writeDate(copy, read.date);
-    else own.text = own.text.replace(/\D/g, "");
-    return withDateInForm(copy, own, release);
-  }
-  const format = valueOf(child(given, "DateFormat"));
-  if (format === undefined || release === "3.0") return given.children;
-  return given.children.flatMap((child) => {
-    if (child.name === "DateFormat") return [];
-    if (child !== date) return [child];
-    const attributes = { dateformat: format, ...child.attributes };
-    return [{ ...child, attributes }];
-  });
-}
-
-/** A date that stands in no composite of its own, in the form of its format. */
-function withDayInForm(found: Element): Element {
-  const read = isBareDate(found.name) ? dateOf(found) : undefined;
-  if (!read || !("reformatted" in read) || !("date" in read)) return found;
-  const written = element("", []);
-  writeDate(written, read.date);
-  return { ...written.children[0]!, name: found.name };
-}
-
-/** Which ISBN an identifier is, if it is one. */
-export function isbnOf(identifier: Element): "isbn13" | "isbn10" | undefined {
-  const type = childValue(identifier, "ProductIDType");
-  return isbnFieldOf(type, childValue(identifier, "IDValue"));
-}
-
-/** An identifier whose ISBN has no hyphens. */
-function withBareIsbn(identifier: Element): Element[] {
-  const { children } = identifier;
-  return isbnOf(identifier)
-    ? children.map((child) =>
-      child.name === "IDValue"
-        ? { ...child, text: bareIsbn(child.text.trim()) }
-        : child
-    )
-    : children;
-}
-
-/** The children of a price, which of 0 is an item that is free of charge, or unpriced for the reason given. */
-function withoutZero(price: Element): Element[] {
-  const { children } = price;
-  const zero = childrenOf(price, "PriceAmount").find(({ text }) =>
-    /^(?:0+|0*[.,]0+)$/.test(text.trim())
-  );
-  if (!zero) return children;
-  const reason = child(price, "UnpricedItemType") ??
-    element("UnpricedItemType", "01");
-  return children.flatMap((each) =>
-    each === zero ? [reason] : each === reason ? [] : [each]
-  );
-}
-
-/** A conference of release 3.0 as an event: the same elements under other names. */
-function asEvent(conference: Element): Element {
-  const renamed = renamedFrom(conference);
-  if (!child(renamed, "EventRole")) {
-    renamed.children.unshift(element("EventRole", "01"));
-  }
-  return renamed;
-}
-
-function renamedFrom({ name, children, markup: _, ...rest }: Element): Element {
-  return {
-    ...rest,
-    name: name.replace(/^Conference/, "Event"),
-    children: children.map(renamedFrom),
-  };
+  return !isBlock ||
+    name === "ProductSupply" && lost.some(isMarket) && !left.some(isMarket);
 }
 
 /** Whether there are two elements that a constraint can compare: mostly there are not. */

@@ -7,7 +7,7 @@ import {
   nameInOnix21,
 } from "../rules/facts.ts";
 import { ATTRIBUTES } from "../rules/kinds.ts";
-import { type Release, RELEASES } from "../rules/releases.ts";
+import { RELEASES } from "../rules/releases.ts";
 import { Parser } from "./parser.ts";
 import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
 import type { LineAndColumn } from "./xml_error.ts";
@@ -36,7 +36,6 @@ export type Part = Head | ProductPart | Unreadable;
 export interface Head {
   kind: "header";
   header: Element;
-  release: Release;
 }
 
 export interface ProductPart {
@@ -112,7 +111,6 @@ class Reader {
   readonly #top: 1 | 2;
   readonly #maxLength: number;
   #hasHeader = false;
-  #release: Release = "3.1";
   /** The header or record, and the elements in it that are open. */
   #open: Element[] = [];
   /** What is known of them. */
@@ -197,7 +195,6 @@ class Reader {
       );
     }
     if (!/^3(?:\.|$)/.test(release)) this.#refuseRelease(release);
-    this.#release = /^3\.0|^3$/.test(release) ? "3.0" : "3.1";
   }
 
   /** Begins the header or a record. Anything else, and a second header, is passed over. */
@@ -306,7 +303,7 @@ class Reader {
   /** A message without a header has one without defaults. */
   #pushHeader(header: Element = HEADER): void {
     this.#hasHeader = true;
-    this.#parts.push({ kind: "header", header, release: this.#release });
+    this.#parts.push({ kind: "header", header });
   }
 
   #text(text: string): void {

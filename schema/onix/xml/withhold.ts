@@ -16,7 +16,7 @@ import {
   validValue,
   wrongCodes,
 } from "../rules/kinds.ts";
-import { adds, limits, PERIODS, TOGETHER } from "../rules/limits.ts";
+import { adds, isRight, limits, PERIODS } from "../rules/limits.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { dateIn, dateOf, isBareDate } from "./dates.ts";
 import {
@@ -72,10 +72,6 @@ export function withhold(
     if (name !== "PublishingDetail") continue;
     for (const each of children) if (isRight(each)) each.isWithheld = true;
   }
-}
-
-function isRight({ name }: Element): boolean {
-  return TOGETHER.includes(name);
 }
 
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */

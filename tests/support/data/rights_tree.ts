@@ -19,7 +19,7 @@ const SENT = [
         name: "British Isles",
         territory: { countries_included: ["GB", "IE"], ...WORLD },
       },
-      { territory: { regions_included: ["ROW"] } },
+      { territory: { regions_included: ["ECZ"] } },
     ],
     market_publishing_detail: {
       market_publishing_status: "04",
