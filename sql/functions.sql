@@ -4,6 +4,10 @@
 -- release does not know a newer file, so a change that the service relies on comes with a migration. An empty line ends
 -- a statement.
 --
+-- The service writes what derives from a product in the same flight as the product, and a trigger costs more: so it sets
+-- catalogue.writer to `service`, which disables the triggers that do this for SQL. The table of triggers at the end says
+-- of each what would be wrong without it.
+--
 -- Most functions run as their owner: writing a table must not require rights on derived tables. They run with
 -- this search_path, so that neither the writer's search_path nor temporary tables mislead them.
 select set_config('search_path', format('%I, pg_temp', current_schema()), true);
@@ -125,6 +129,8 @@ language sql immutable parallel safe as $$
   ) k
 $$;
 
+-- Products that SQL writes
+
 -- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
 -- than `infinity`, so now follows it.
 create or replace function next_version(version timestamptz) returns timestamptz
@@ -184,7 +190,7 @@ begin
   return null;
 end $$;
 
--- Stored JSON
+-- Names that products show
 
 -- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
@@ -333,6 +339,7 @@ begin
   return null;
 end $$;
 
+-- Makes move_shared_names() fail in a transaction that does not see the new organization.
 create or replace function mark_organization() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -538,7 +545,7 @@ begin
   );
 end $$;
 
--- Gives a product the version of the transaction.
+-- Gives a product the version of the transaction that writes it.
 create or replace function version_product() returns trigger
 language plpgsql set search_path from current as $$
 begin
@@ -563,7 +570,19 @@ begin
   return null;
 end $$;
 
--- Records products that SQL deletes. remember_reference() has recorded their references.
+-- Records the reference of a product that SQL deletes, before its record is deleted with it.
+create or replace function remember_reference() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into product_deletions (organization_id, product_id, record_reference)
+  select n.organization_id, n.product_id, n.record_reference
+  from onix_records n
+  where n.organization_id = old.organization_id and n.product_id = old.id
+  on conflict (organization_id, product_id) do update set record_reference = excluded.record_reference;
+  return old;
+end $$;
+
+-- Records products that SQL deletes, beside their references.
 create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -576,18 +595,6 @@ begin
     isbn13 = excluded.isbn13,
     product_code = excluded.product_code;
   return null;
-end $$;
-
--- Records the reference of a product that SQL deletes, before its record is deleted with it.
-create or replace function remember_reference() returns trigger
-language plpgsql security definer set search_path from current as $$
-begin
-  insert into product_deletions (organization_id, product_id, record_reference)
-  select n.organization_id, n.product_id, n.record_reference
-  from onix_records n
-  where n.organization_id = old.organization_id and n.product_id = old.id
-  on conflict (organization_id, product_id) do update set record_reference = excluded.record_reference;
-  return old;
 end $$;
 
 -- Triggers
@@ -693,44 +700,61 @@ begin
       end as referencing,
       coalesce('when (' || t.condition || ')', '') as condition
     from (values
-      -- Neither infinity moves by an interval.
-      (array['products'], 'moved', 'before update', 'row',
-        by_sql || ' and (' || is_old || ' or not isfinite(new.updated_at))', 'move_product()'),
-      (array['products'], 'inserted', 'after insert', 'statement', by_sql, 'count_products()'),
-      (array['products'], 'deleted', 'after delete', 'statement', by_sql, 'count_products()'),
-      (array['products'], 'counted', 'after update', 'statement', by_sql, 'count_changed_products()'),
-      (array['products'], 'indexed', 'after insert', 'statement', by_sql, 'index_terms()'),
-      (array['products'], 'indexed_again', 'after update', 'statement', by_sql, 'index_terms()'),
-      (array['products'], 'searched', 'after insert', 'statement', by_sql, 'index_products()'),
-      (array['products'], 'searched_again', 'after update', 'statement', by_sql, 'index_products()'),
+      -- Without it, copies would keep a product that has another key here.
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key, refuse_key),
-      (array['products'], 'versioned', 'before insert', 'row', by_sql, 'version_product()'),
-      -- Whatever changes a product increases its updated_at. The service sets the version with it.
-      (array['products'], 'version_moved', 'before update', 'row',
-        'new.updated_at is distinct from old.updated_at and (new.change_version = old.change_version or ' || by_sql
-          || ')', 'version_product()'),
-      (array['products'], 'recorded', 'after insert', 'statement', null, 'record_changes()'),
-      (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
-      (array['products'], 'remembered_reference', 'before delete', 'row', by_sql, 'remember_reference()'),
-      (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
-
-      (product_rows, 'inserted', 'after insert', 'statement', by_sql, 'move_products()'),
-      (product_rows, 'updated', 'after update', 'statement', by_sql, 'move_products()'),
-      (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
+      -- Without it, products, rows and labels would go, and the feed, stored JSON and searches would keep them.
       (
         product_rows || code_lists || array['products', 'product_changes', 'product_search', 'product_terms'],
         'truncated', 'before truncate', 'statement', null, refuse_truncate
       ),
 
-      (dated_records, 'moved', 'before update', 'row', by_sql || ' and ' || is_old,
-        'move_product()'),
-      (records, 'renamed', 'after update', 'statement', null, 'move_names()'),
-      -- Foreign keys prevent the deletion of names in use, except in a statement that inserts them again.
-      (records, 'deleted', 'after delete', 'statement', by_sql, 'move_names()'),
+      -- Without it, SQL would change a product under its old ETag, and stored JSON would go on as valid. An update to an
+      -- infinite time moves too: no later write could follow it.
+      (array['products'], 'moved', 'before update', 'row',
+        by_sql || ' and (' || is_old || ' or not isfinite(new.updated_at))', 'move_product()'),
+      -- Without them, the same would be true of SQL that writes rows of a product, and searches would not find its new
+      -- contributors and collections.
+      (product_rows, 'inserted', 'after insert', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'updated', 'after update', 'statement', by_sql, 'move_products()'),
+      (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
+      -- Without it, a record that SQL changes would say the time of an older state.
+      (dated_records, 'moved', 'before update', 'row', by_sql || ' and ' || is_old, 'move_product()'),
 
+      -- Without them, lists would show wrong totals after SQL that inserts, deletes or changes products.
+      (array['products'], 'inserted', 'after insert', 'statement', by_sql, 'count_products()'),
+      (array['products'], 'deleted', 'after delete', 'statement', by_sql, 'count_products()'),
+      (array['products'], 'counted', 'after update', 'statement', by_sql, 'count_changed_products()'),
+      -- Without them, filters by language, subject and identifier would not know what SQL has written.
+      (array['products'], 'indexed', 'after insert', 'statement', by_sql, 'index_terms()'),
+      (array['products'], 'indexed_again', 'after update', 'statement', by_sql, 'index_terms()'),
+      -- Without them, `search` and `q` would find the old texts.
+      (array['products'], 'searched', 'after insert', 'statement', by_sql, 'index_products()'),
+      (array['products'], 'searched_again', 'after update', 'statement', by_sql, 'index_products()'),
+
+      -- Without it, a product that SQL copies with its version would be older than the cursors of those who follow.
+      (array['products'], 'versioned', 'before insert', 'row', by_sql, 'version_product()'),
+      -- Without it, the feed would miss changes by SQL, and those of statements of the service that only move updated_at.
+      -- Whatever changes a product increases that.
+      (array['products'], 'version_moved', 'before update', 'row',
+        'new.updated_at is distinct from old.updated_at and (new.change_version = old.change_version or ' || by_sql
+          || ')', 'version_product()'),
+      -- Without them, the feed and lists by time of change would not know the product: they read product_changes.
+      (array['products'], 'recorded', 'after insert', 'statement', null, 'record_changes()'),
+      (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
+      -- Without them, the feed would not name what SQL deletes. The first one's row is gone when the second one runs.
+      (array['products'], 'remembered_reference', 'before delete', 'row', by_sql, 'remember_reference()'),
+      (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
+
+      -- Without it, products would show the old name of a record, and the feed would not list them.
+      (records, 'renamed', 'after update', 'statement', null, 'move_names()'),
+      -- Foreign keys prevent the deletion of records in use, except in a statement that inserts them again: without it,
+      -- products would show the old ones.
+      (records, 'deleted', 'after delete', 'statement', by_sql, 'move_names()'),
+      -- Without them, products would show old labels of the shared lists: those of onix_codes have no foreign keys.
       (code_lists, 'renamed', 'after update', 'statement', null, 'move_shared_names()'),
       (code_lists, 'deleted', 'after delete', 'statement', null, 'move_shared_names()'),
       (code_lists, 'inserted', 'after insert', 'statement', null, 'move_shared_names()'),
+      -- Without it, an organization that is created beside a change of a shared list could keep JSON with old labels.
       (array['organizations'], 'marked', 'after insert', 'statement', null, 'mark_organization()')
     ) t (relations, name, event, each, condition, function)
     cross join unnest(t.relations) relation

@@ -9,7 +9,10 @@ import type { Change } from "./change.ts";
 
 /*
  * The table `product_search` has what searches compare. The service maintains it with the
- * products, and triggers for SQL scripts and for names that change.
+ * products, and triggers for SQL scripts and for names that change: `index_search` of
+ * functions.sql writes the same rows. A call of it here would cost a create 7 %, and an
+ * update 5 % (measured with 200 products, one client): it locks rows that this transaction
+ * has locked, and PL/pgSQL runs each statement by itself. The same holds for terms and counts.
  */
 
 /** What searches compare of a product. */
