@@ -27,10 +27,7 @@ import {
  */
 
 /** The organization's record in each table that products show. */
-const RECORD_OF: Record<
-  Exclude<OwnTable, "publishing_programs">,
-  keyof Organization
-> = {
+const RECORD_OF: Partial<Record<OwnTable, keyof Organization>> = {
   licenses: "license",
   seasons: "season",
   publishers: "publisher",
