@@ -1,5 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
+import {
+  OWN_TABLES,
+  pathOfTable,
+  SHARED_TABLES,
+} from "../../schema/records.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { EVERY_OPERATION } from "../support/client/every_operation.ts";
@@ -25,6 +29,9 @@ Deno.test("Another organization", async ({ step: it }) => {
     const [ours, theirs] = [await owner(org), await owner(other)];
     const webhook = { url: "https://shop.invalid/", enabled: false };
     await theirs("POST", "/webhooks", webhook);
+    for (const table of OWN_TABLES) {
+      await theirs("POST", pathOfTable(table), { name: "Theirs" });
+    }
     const lists = new Map<string, string>();
 
     for (const { key, method, template } of EVERY_OPERATION) {
