@@ -115,7 +115,7 @@ export const SCALARS = {
     refers("titles", { constraint: "products_parent_title", filter: "Products of one of these parent titles." }), null),
   publishing_status_id: about("The id of the publishing status, from `/publishing-statuses`.",
     refers("publishing_statuses", { filter: "Products with one of these publishing statuses.", isCounted: true }), "PublishingStatus"),
-  product_availability_id: about("The id of the availability, from `/product-availabilities`.",
+  product_availability_id: about("The id of the availability, from `/product-availabilities`. Supplies that had the same availability change with it.",
     refers("product_availabilities", {
       constraint: "products_availability", filter: "Products with one of these availabilities.", isCounted: true,
     }), "ProductAvailability"),
@@ -137,7 +137,7 @@ export const SCALARS = {
       "Without a format it has no effect.",
     refers("product_forms", { constraint: "formats_product_form", heldBy: "format_id" }), "ProductForm"),
   product_type: about("What the product is to the trade, such as a kit of several products.", column(oneOf(...PRODUCT_TYPES)), null),
-  cover_image_url: about("The address of the image of the front cover.", column(HttpUrl),
+  cover_image_url: about("The address of the image of the front cover. A change is one of the first link of the first front cover in `supporting_resources`, and the other way round.", column(HttpUrl),
     "SupportingResource[ResourceContentType=01,ResourceMode=03]/ResourceVersion/ResourceLink"),
   edition_number: about("The number of the edition: 2 for the second.", column(positiveInteger(999), v.pipe(v.number(), v.integer()))),
   edition_statement: about("The edition in words, as the book states it.", words),

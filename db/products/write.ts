@@ -37,6 +37,7 @@ import {
 import { explainFailure } from "./errors.ts";
 import { getWritten } from "./get.ts";
 import { withIds } from "./names.ts";
+import { fieldsOf, moveAvailabilities } from "./restated.ts";
 import { writeArrays } from "./rows.ts";
 import { writeSearch } from "./search_index.ts";
 import { writeTerms } from "./terms.ts";
@@ -183,6 +184,7 @@ export function writeProducts(
     ...created.length > 0 ? [insertProducts(created)] : [],
     ...countProducts(changes, deleted),
     ...endAnnouncements(updated),
+    ...moveAvailabilities(updated),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
     ...restoreTimes(changes),
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
@@ -271,7 +273,7 @@ function updateProducts(changes: readonly Change[]): Statement {
       change_version = change_version(),
       (${productColumns}) = (
         select ${productColumns}
-        from jsonb_populate_record(p, r.fields)
+        from jsonb_populate_record(p, ${fieldsOf(changes)})
       )
     from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb)
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}

@@ -85,7 +85,9 @@ it("an edited cover outlives what leaves it alone, and no record that is all", a
   await org.put(`/api/products/${id}`, { cover_image_url: ours });
   const coverAfter = async (text: string, edits: string) => {
     const { outcomes } = await onix.report(text, `?edits=${edits}`);
-    const { cover_image_url } = await product(id);
+    const { cover_image_url, supporting_resources } = await product(id);
+    const [{ resource_versions: [version] }] = supporting_resources;
+    assertEquals(version.resource_links, [cover_image_url]);
     assert((await onix.xml(`/${id}`)).includes(cover_image_url));
     return [cover_image_url.slice(23, -4), ...outcomes.flatMap(codes)];
   };

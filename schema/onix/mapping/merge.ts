@@ -12,6 +12,7 @@ import {
   type Book,
   COLLATERAL_TYPES,
   containerOf,
+  coverOf,
   type Differences,
   elementOfField,
   MAPPED,
@@ -181,7 +182,7 @@ export function mergeEdits(
     // What cannot be read changes nothing.
     const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS);
     const isKept = () =>
-      isEdited && !isEqual(formHere, form) &&
+      isEdited && !isEqual(formHere, form) && !isInResources(name, book) &&
       context.conflict(
         placeOf(name, was, value, now),
         valueInWords(value),
@@ -202,6 +203,12 @@ export function mergeEdits(
     edited.add("cover_image_url");
   }
   return { written, messages, edited };
+}
+
+/** Whether the field is the link of a resource, which is told of. */
+function isInResources(name: string, { product }: Book): boolean {
+  return name === "cover_image_url" &&
+    product.cover_image_url === coverOf(product.supporting_resources);
 }
 
 /** A value without entries that repeat others. */
