@@ -8,9 +8,12 @@ const EXPOSED = Object.keys(RESPONSE_HEADERS)
   .filter((name) => !name.startsWith("Access-Control-"))
   .sort().join(", ");
 
+/** The headers of W3C Trace Context and Baggage, which tracing adds to the requests of a page. */
+const TRACING = ["Traceparent", "Tracestate", "Baggage"];
+
 /** The request headers that a page may send. */
 const ALLOWED = ["Authorization", "X-Api-Key", "X-Organization-Id"]
-  .concat("Content-Type", Object.keys(REQUEST_HEADERS))
+  .concat("Content-Type", Object.keys(REQUEST_HEADERS), TRACING)
   .sort().join(", ");
 
 /** The time that browsers cache a preflight, in seconds. They cap it at two hours. */
@@ -41,6 +44,7 @@ export function createCors(origins: readonly string[]) {
   };
 }
 
-function isPreflight({ method, headers }: Request): boolean {
+/** Whether a browser asks what a page may send (Fetch standard, 3.3.2). */
+export function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("access-control-request-method");
 }

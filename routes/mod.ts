@@ -7,7 +7,7 @@ import type {
   Services,
   Shares,
 } from "../middleware/context.ts";
-import { createCors } from "../middleware/cors.ts";
+import { createCors, isPreflight } from "../middleware/cors.ts";
 import { createGuard } from "../middleware/guard.ts";
 import { memoryFor } from "../middleware/memory.ts";
 import { ParseQueue } from "../middleware/parse_queue.ts";
@@ -58,6 +58,10 @@ export function createHandler(
     const found = match(routes, request, url, services.apiPrefix);
     if (!found && services.docs && isVisit(request)) {
       return { status: 302, headers: { location: "/docs" } };
+    }
+    if (!found && services.corsOrigins.length > 0 && isPreflight(request)) {
+      // The page then reads that the path is unknown, instead of a failure without a reason.
+      return { status: 204, headers: { allow: ANY_METHOD } };
     }
     if (!found) throw notFound(request, services);
     if ("allow" in found) {
@@ -230,6 +234,8 @@ function choose(
   );
 }
 
+const ANY_METHOD = "GET, HEAD, POST, PUT, DELETE, OPTIONS";
+
 /** Whether a browser opens the address of the service, without a path. */
 function isVisit(request: Request): boolean {
   return request.method === "GET" && pathOf(request) === "/" &&
@@ -238,6 +244,9 @@ function isVisit(request: Request): boolean {
 
 /** The path of a product with something else in place of the id. */
 const PRODUCT = /^\/products\/([^/]+)$/;
+
+/** What monitors ask by habit. */
+const HEALTH = /\/health(?:z|check)?(?:\/|$)/;
 
 const ISBN = /^(?:\d-?){9}(?:(?:\d-?){3}\d|[\dXx])$/;
 
@@ -258,6 +267,12 @@ function notFound(
     return new ApiError(
       "NOT_FOUND",
       `The path of a product requires its id, a UUID: to search ${search}`,
+    );
+  }
+  if (HEALTH.test(path)) {
+    return new ApiError(
+      "NOT_FOUND",
+      "Unknown path: whether the service is ready is at /health/ready, whether it runs at /health/live",
     );
   }
   const description = `${prefix}/openapi.json`;

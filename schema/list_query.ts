@@ -72,11 +72,17 @@ function codeList(code: v.GenericSchema<string, string>, example: string) {
 
 /** Filters that match at most a few products, by exact value. */
 const EXACT = {
-  isbn13: described("Products with this ISBN-13.", v.optional(Isbn13)),
-  isbn10: described("Products with this ISBN-10.", v.optional(Isbn10)),
+  isbn13: described(
+    "Products with one of these ISBN-13.",
+    v.optional(codesLike("9780306406157", Isbn13)),
+  ),
+  isbn10: described(
+    "Products with one of these ISBN-10.",
+    v.optional(codesLike("0306406152", Isbn10)),
+  ),
   product_code: described(
-    "The product with this code.",
-    v.optional(v.pipe(heading(), v.examples(["P-0DYSSEY1"]))),
+    "The products with these codes.",
+    v.optional(codesLike("P-0DYSSEY1")),
   ),
 };
 

@@ -170,8 +170,11 @@ export const Uuids = listed(
 );
 
 /** Comma-separated codes, such as `example`, with optional spaces around them. */
-export function codesLike(example: string) {
-  return listed(heading(200), {
+export function codesLike(
+  example: string,
+  item: v.GenericSchema<string, string> = heading(200),
+) {
+  return listed(item, {
     items: { type: "string", maxLength: 200 },
     maxItems: MAX_CODES,
     examples: [[example]],

@@ -26,7 +26,7 @@ export const RecordParameters = v.object({
     v.optional(Term, ""),
   ),
   name: described(
-    "Records with exactly this name.",
+    "Records with this name, compared as names in bodies are: runs of white space count as one space, and an accent is the same however it is encoded, while case counts.",
     v.optional(v.pipe(heading(), v.examples(["Harbour Press"]))),
   ),
   sort: described(

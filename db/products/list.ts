@@ -318,7 +318,9 @@ function conditions(query: ListQuery): Statement[] {
       ]
       : [],
     ...EXACT_FILTERS.flatMap((column) =>
-      query[column] ? [sql` and p.${raw(column)} = ${query[column]}`] : []
+      query[column]
+        ? [sql` and p.${raw(column)} ${isOneOfTexts(query[column])}`]
+        : []
     ),
     ...TERM_FILTERS.flatMap((filter) =>
       query[filter]

@@ -69,8 +69,10 @@ export async function listRecords(
 ): Promise<EntryPage> {
   const { sort, search, name } = query;
   // The index on the sort key finds the name.
-  const hasName =
-    sql`and ${nameKey} = left(key_of_name(${name}), 200) and r.name = ${name}`;
+  const hasName = sql`
+    and ${nameKey} = left(key_of_name(${name}), 200)
+    and compared_name(r.name) = compared_name(${name})
+  `;
   const found = sql`
     from ${raw(table)} r
     where r.organization_id = ${organization}

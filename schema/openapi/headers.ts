@@ -19,7 +19,7 @@ export const REQUEST_HEADERS = {
     { examples: ["*"] },
   ),
   "Idempotency-Key": header(
-    "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response.",
+    "A new value for each request, such as a UUID. For a day, a request with the same key and body writes nothing and gets the first response. Bodies are compared byte for byte: the same JSON with other spaces is another body, which fails with 422.",
     { pattern: "^[\\x21-\\x7e]{1,255}$" },
   ),
   "Content-Encoding": header(

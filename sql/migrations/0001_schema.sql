@@ -57,13 +57,18 @@ return case
   )
 end;
 
--- The name of a record as searches and references by name compare it: with each run of white space as one space,
+-- The name of a record as references by name compare it: composed, and with each run of white space as one space,
 -- no-break and thin ones too.
+create function compared_name(value text) returns text
+language sql immutable parallel safe
+return normalize(
+  btrim(regexp_replace(value, '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g')), nfc
+);
+
+-- The same as searches compare it, by which it is found.
 create function key_of_name(value text) returns text
 language sql immutable parallel safe
-return search_key(
-  btrim(regexp_replace(value, '[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+', ' ', 'g'))
-);
+return search_key(compared_name(value));
 
 -- What `q` compares (a word and what is found alike): without apostrophes, soft hyphens, zero-width spaces and word
 -- joiners, in compatibility form, unaccented, some letters as they are typed without their marks, any other sign as a

@@ -30,10 +30,13 @@ Deno.test("CORS", async ({ step: it }) => {
       const header of [
         "accept-version",
         "authorization",
+        "baggage",
         "content-type",
         "idempotency-key",
         "if-match",
         "if-none-match",
+        "traceparent",
+        "tracestate",
         "x-organization-id",
         "x-request-id",
       ]
@@ -41,6 +44,23 @@ Deno.test("CORS", async ({ step: it }) => {
     assertEquals(headers.get("access-control-max-age"), "7200");
     assertEquals(headers.get("access-control-allow-credentials"), null);
     assertEquals(headers.get("vary"), "Accept-Version, Origin");
+  });
+
+  await it("lets a listed origin read that a path is unknown", async () => {
+    for (const path of ["/api/shelves", "/elsewhere", "/api/products/1"]) {
+      const { status, headers } = await preflight(path, {
+        "origin": ORIGIN,
+        "access-control-request-method": "PUT",
+      });
+      const { body } = await org.get(path, { origin: ORIGIN });
+
+      assertEquals([status, body.error.code], [204, "NOT_FOUND"]);
+      assertEquals(headers.get("access-control-allow-origin"), ORIGIN);
+      assertEquals(
+        headers.get("access-control-allow-methods"),
+        "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+      );
+    }
   });
 
   await it("lets a listed origin read responses and errors", async () => {

@@ -54,6 +54,12 @@ Deno.test("The protocol", async ({ step: it }) => {
       assertEquals(status, 404);
       assertMatch(body.error.message, /: see \/docs and \/api\/openapi\.json$/);
     }
+    for (const path of ["/health", "/api/health", "/healthz", "/health/"]) {
+      const { status, body } = await app.send(path);
+
+      assertEquals(status, 404);
+      assertMatch(body.error.message, /is ready is at \/health\/ready/);
+    }
     const isbns = {
       "9780141439587": "?isbn13=9780141439587",
       "978-0-14-143958-7": "?isbn13=9780141439587",

@@ -326,6 +326,21 @@ Deno.test("A record is rejected for its own faults", async () => {
   }
 });
 
+Deno.test("A record that is no deletion has no reason for one", async () => {
+  const reason = "<DeletionText>Sent by mistake</DeletionText>";
+  for (const type of ["03", "05"]) {
+    const text = least("1", { type })
+      .replace("</NotificationType>", `$&${reason}`);
+
+    assertEquals(
+      shown(await readOf(text)),
+      type === "05"
+        ? []
+        : ["warning unexpected_deletion_text /Product/DeletionText"],
+    );
+  }
+});
+
 Deno.test("A partial update", async (t) => {
   const update = xml(
     "Product(RecordReference=harbour.example.1 NotificationType=04 ProductSupply(MarketReference=UK SupplyDetail(ProductAvailability=40)))",

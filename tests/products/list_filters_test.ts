@@ -118,6 +118,36 @@ it("combines terms, times and filters of every kind", async ({ org }) => {
   }
 });
 
+it("finds each of several exact values", async ({ org }) => {
+  const made = [
+    { isbn13: "9780306406157" },
+    { isbn10: "0140449132" },
+    { isbn13: "9783161484100", isbn10: "080442957X" },
+  ];
+  const products = [];
+  for (const body of made) products.push(await org.create(body));
+  const [a, b, c] = products.map(({ id }) => id);
+  const codes = products.map(({ product }) => product.product_code);
+  const lists: [string, (string | undefined)[]][] = [
+    ["isbn13=978-0-306-40615-7,9783161484100", [a, c]],
+    ["isbn13=9780306406157&isbn13=9783161484100", [a, c]],
+    ["isbn10=0140449132, 0-8044-2957-x", [b, c]],
+    [`product_code=${codes}`, [a, b, c]],
+    [`product_code=${codes}&isbn10=0140449132`, [b]],
+    ["isbn13=9780141439587,9783161484100", [c]],
+  ];
+  for (const [query, ids] of lists) {
+    const { body } = await org.get(`/api/products?sort=created_at&${query}`);
+
+    assertEquals(idsOf(body.data), ids, query);
+    assertEquals(body.meta.total, ids.length, query);
+  }
+  const { body } = await org.get(
+    "/api/products?isbn13=9783161484100,9783161484101",
+  );
+  assertEquals(body.error.details[0].code, "invalid_isbn13");
+});
+
 it("finds nothing by an unknown id or another organization's", async ({ org, app }) => {
   const other = await app.organization();
   await load(app, org, 2, () => ({ format_id: org.format }));

@@ -87,6 +87,9 @@ Deno.test("Each list of records", async ({ step: it }) => {
         for (const name of NAMES) {
           assertEquals(await named(`name=${encodeURIComponent(name)}`), [name]);
         }
+        assertEquals(await named("name=E\u0301mile \u00a0 Ajar "), [
+          "Émile Ajar",
+        ]);
         assertEquals(await named("name=Emile Ajar"), []);
         assertEquals(await named("name=zadie"), []);
         assertEquals(await named("name=zadie smith&search=zoe"), []);

@@ -98,6 +98,7 @@ export function readRecord(
     );
   }
   warnOfElements(product, record, reader);
+  if (notification && notification !== "05") warnOfReason(record, reader);
   withhold(
     record,
     (element, code, message, missing) =>
@@ -181,6 +182,17 @@ function checkReference(record: Element, reader: RecordReader): void {
     });
   } else if (codePoints(value) > MAX_REFERENCE) {
     reader.fault("too_long", `At most ${MAX_REFERENCE} characters`, found);
+  }
+}
+
+/** Warns of the reason for a deletion, in a record that is none. */
+function warnOfReason(record: Element, reader: RecordReader): void {
+  for (const found of childrenOf(record, "DeletionText")) {
+    reader.warn(
+      "unexpected_deletion_text",
+      "The record says why it is deleted, and is no deletion: that has NotificationType 05",
+      found,
+    );
   }
 }
 
