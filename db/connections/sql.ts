@@ -21,6 +21,8 @@ export interface Statement<Row extends object = object> {
   readonly values: readonly unknown[];
   /** Whether the server prepares the statement and reuses its plan. */
   readonly prepare: boolean;
+  /** The text with the parameters, if it is composed once. */
+  readonly text?: string;
   /** The type of a result row. Only the compiler uses it. */
   readonly row?: Row;
 }
@@ -134,24 +136,51 @@ export function unprepared<Row extends object>(
   return { ...statement, prepare: false };
 }
 
+/**
+ * A statement for any values, whose text is composed once, from what `compose` returns for
+ * placeholders: it may only interpolate them. The driver finds a prepared statement by its
+ * text. It would hash all of a string that is new at each call: 50 us for 10 KB.
+ */
+export function composed<Values extends unknown[], Row extends object>(
+  compose: (...values: Values) => Statement<Row>,
+): (...values: Values) => Statement<Row> {
+  const places: unknown[] = Array.from({ length: compose.length }, Symbol);
+  const statement = compose(...places as Values);
+  const text = textOf(statement);
+  return (...given) => ({
+    ...statement,
+    text,
+    values: statement.values.map((value) => {
+      const place = places.indexOf(value);
+      return place < 0 ? value : given[place];
+    }),
+  });
+}
+
 /** The text of a statement with the parameters `$1`, `$2` …, and their values. */
 export function parametersOf(
-  { strings, values }: Statement,
+  statement: Statement,
   organizationId?: string,
 ): { text: string; parameters: unknown[] } {
-  const parameters: unknown[] = values.includes(organization)
-    ? [organizationId]
-    : [];
-  if (parameters.length > 0 && organizationId === undefined) {
-    throw new Error("This statement requires an organization");
-  }
-  let text = strings[0]!;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    const number = value === organization ? 1 : parameters.push(value);
-    text += `$${number}${strings[i + 1]}`;
+  const { values, text = textOf(statement) } = statement;
+  const parameters = values.filter((value) => value !== organization);
+  if (parameters.length < values.length) {
+    if (organizationId === undefined) {
+      throw new Error("This statement requires an organization");
+    }
+    parameters.unshift(organizationId);
   }
   return { text, parameters };
+}
+
+function textOf({ strings, values }: Statement): string {
+  let last = values.includes(organization) ? 1 : 0;
+  let text = strings[0]!;
+  for (let i = 0; i < values.length; i++) {
+    const number = values[i] === organization ? 1 : ++last;
+    text += `$${number}${strings[i + 1]}`;
+  }
+  return text;
 }
 
 function isStatement(value: unknown): value is Statement {

@@ -1,6 +1,7 @@
 import { ApiError } from "../../schema/errors.ts";
 import { ROWS } from "../../schema/product.ts";
 import {
+  composed,
   isOneOf,
   organization,
   raw,
@@ -268,25 +269,47 @@ export function storeProducts(ids: readonly string[]): Statement[] {
  * row finds nothing, and this statement sees the new row.
  */
 export function storeWritten(
-  tx: Transaction,
+  { isDistributed }: Transaction,
   change: Change,
 ): Statement<ShortProductJson> {
-  const written = buildWritten([change]);
-  const built =
-    sql`${written} and (p.change_version = change_version())::rows_found`;
-  return storeBuilt(tx, [change], built, sql`${shortProduct} as product`);
+  const store = arePlain([change]) ? storeNew : storeAny;
+  return store[isDistributed ? "distributed" : "local"](change.id);
+}
+
+const storeNew = storeOne(builtNewDocument);
+const storeAny = storeOne(builtDocument);
+
+function storeOne(document: Statement) {
+  const store = (isDistributed: boolean) =>
+    composed((id: string) => {
+      const written = selectBuiltWith(document, sql`= ${id}`);
+      const built =
+        sql`${written} and (p.change_version = change_version())::rows_found`;
+      return storeBuilt<ShortProductJson>(
+        isDistributed,
+        written,
+        built,
+        sql`${shortProduct} as product`,
+      );
+    });
+  return { local: store(false), distributed: store(true) };
 }
 
 /** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
 export function storeSized(
-  tx: Transaction,
+  { isDistributed }: Transaction,
   changes: readonly Change[],
 ): Statement<{ id: string; bytes: number }> {
   const written = buildWritten(changes);
   const built = sql`
     select * from (${written} offset 0) d where ${sizeOfDocument} <= ${maxBytes}
   `;
-  return storeBuilt(tx, changes, built, sql`${productBytes} as bytes`);
+  return storeBuilt(
+    isDistributed,
+    written,
+    built,
+    sql`${productBytes} as bytes`,
+  );
 }
 
 /**
@@ -295,14 +318,14 @@ export function storeSized(
  * has no triggers that would invalidate them.
  */
 function storeBuilt<Row extends object>(
-  tx: Transaction,
-  changes: readonly Change[],
+  isDistributed: boolean,
+  written: Statement,
   built: Statement,
   returning: Statement,
 ): Statement<Row> {
   const returned = sql`d.product_id as id, ${returning}`;
-  if (tx.isDistributed) {
-    return sql<Row>`select ${returned} from (${selectWritten(tx, changes)}) d`;
+  if (isDistributed) {
+    return sql<Row>`select ${returned} from (${showable(written)}) d`;
   }
   return sql<Row>`
     insert into product_documents as d (${documentColumns})
@@ -319,12 +342,7 @@ export function selectWritten(
   { isDistributed }: Transaction,
   changes: readonly Change[],
 ): Statement {
-  if (isDistributed) {
-    return sql`
-      select * from (${buildWritten(changes)} offset 0) d (${documentColumns})
-      where (${fullProduct})::product_json is not null
-    `;
-  }
+  if (isDistributed) return showable(buildWritten(changes));
   return sql`
     select *
     from product_documents d
@@ -334,17 +352,33 @@ export function selectWritten(
   `;
 }
 
+/** The documents that `written` builds, of products that can be shown. */
+function showable(written: Statement): Statement {
+  return sql`
+    select * from (${written} offset 0) d (${documentColumns})
+    where (${fullProduct})::product_json is not null
+  `;
+}
+
 /** The arrays that a request writes at a path of their own, and an import with all others. */
 const PATH_ARRAYS = ROWS.flatMap(([name, { path }]) => path ? [name] : []);
 
-function buildWritten(changes: readonly Change[]): Statement {
-  const arePlain = changes.every(({ isNew, body }) =>
+function arePlain(changes: readonly Change[]): boolean {
+  return changes.every(({ isNew, body }) =>
     isNew && PATH_ARRAYS.every((name) => !body[name])
   );
+}
+
+function buildWritten(changes: readonly Change[]): Statement {
+  const document = arePlain(changes) ? builtNewDocument : builtDocument;
+  return selectBuiltWith(document, isIdOf(changes));
+}
+
+function selectBuiltWith(document: Statement, isId: Statement): Statement {
   return sql`
-    select ${arePlain ? builtNewDocument : builtDocument}
+    select ${document}
     from products p
     join organizations o on o.id = ${organization}
-    where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
+    where p.organization_id = ${organization} and p.id ${isId}
   `;
 }

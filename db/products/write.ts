@@ -347,6 +347,8 @@ function setSeries(changes: readonly Change[]): Statement[] {
     from jsonb_to_recordset(${json(rows)}) r (id uuid, series_id uuid)
     where p.organization_id = ${organization} and p.id ${isIdOf(given)}
       and p.id = r.id
+      -- Another version of the row costs as much as an insert.
+      and p.series_id is distinct from r.series_id
   `];
 }
 
