@@ -59,6 +59,15 @@ export function expectedCode(list: OnixList, value: unknown): string {
 
 /** What people write instead of a code that is neither its label nor the code in another case. */
 const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
+  17: {
+    author: "A01",
+    editor: "B01",
+    illustrator: "A12",
+    narrator: "E07",
+    photographer: "A13",
+    translator: "B06",
+    writer: "A01",
+  },
   27: { bic: "12", bisac: "10", keyword: "20", thema: "93" },
   50: { g: "gr", inch: "in", inches: "in", ounces: "oz", pounds: "lb" },
   91: {
@@ -67,6 +76,15 @@ const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
     england: "GB",
     usa: "US",
     "united states": "US",
+  },
+  150: {
+    audiobook: "AJ",
+    ebook: "ED",
+    "e-book": "ED",
+    hardcover: "BB",
+    paperback: "BC",
+    softback: "BC",
+    softcover: "BC",
   },
   96: { "£": "GBP", ukp: "GBP", "€": "EUR", "$": "USD" },
 };
@@ -93,6 +111,7 @@ const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 /** The codes of the list by other words, labels and themselves, in lower case. */
 function codesByWord(list: OnixList): Map<string, string> {
   const words = WORDS.get(list) ?? new Map([
+    ...list === 74 ? languageNames() : [],
     ...knownIn(list).map(({ code, label }) =>
       [label.toLowerCase(), code] as const
     ),
@@ -101,6 +120,13 @@ function codesByWord(list: OnixList): Map<string, string> {
   ]);
   WORDS.set(list, words);
   return words;
+}
+
+/** The codes of languages by the names that every code of ISO 639 has. Of two with one name, the first. */
+function languageNames() {
+  return codesIn(74).toReversed().map((code) =>
+    [LANGUAGES.of(code)!.toLowerCase(), code] as const
+  );
 }
 
 const WORDS = new Map<OnixList, Map<string, string>>();

@@ -8,6 +8,7 @@ const FIELDS = {
   barcode: "isbn13",
   collection: "product_collections",
   contributers: "contributors",
+  author_name: "contributors",
   copyright: "custom_fields",
   country: "country_of_publication",
   currency: "product_prices",
@@ -62,6 +63,22 @@ const REFUSED: [body: object, ...messages: string[]][] = [
     .map(([country_of_publication, meant]): [object, string] => [
       { country_of_publication },
       `/country_of_publication ${list(91, meant)}`,
+    ]),
+  ...Object.entries({ deu: "ger", nld: "dut", ell: "gre", zho: "chi" })
+    .map(([language_code, meant]): [object, string] => [
+      { languages: [{ language_role: "01", language_code }] },
+      `/languages/0/language_code ${list(74, meant)}`,
+    ]),
+  ...Object.entries({ Paperback: "BC", hardcover: "BB", bb: "BB" })
+    .map(([product_form_code, meant]): [object, string] => [
+      { product_form_code },
+      `/product_form_code ${list(150, meant)}`,
+    ]),
+  ...Object.entries({ author: "A01", Translator: "B06", "Edited by": "B01" })
+    .map(([contributor_role_code, meant]): [object, ...string[]] => [
+      { contributors: [{ contributor_name: "Q", contributor_role_code }] },
+      "/contributors/0/contributor_name There is no contributor with this name: create it with POST /contributors",
+      `/contributors/0/contributor_role_code ${list(17, meant)}`,
     ]),
   [{ primary_content_type: "Text" }, `/primary_content_type ${list(81, "10")}`],
   [
