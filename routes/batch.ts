@@ -14,6 +14,11 @@ import { ignoredFields } from "../schema/objects.ts";
 import type { ProductBody } from "../schema/bodies.ts";
 import { ok } from "./responses.ts";
 
+/*
+ * A batch is read here, operation by operation. `db/products/batch.ts` finds out what becomes
+ * of each product, and `db/products/write_together.ts` writes that.
+ */
+
 /** `POST /products/batch`. Each operation has its own result. */
 export async function write(
   context: Admitted<unknown, Batch>,
@@ -44,34 +49,43 @@ function read(
 ): BatchOperation | ApiError {
   switch (sent.method) {
     case "create": {
-      const created = readSent(sent, "create", ignored);
-      return created instanceof ApiError ? created : { created };
+      const body = readBody(sent, "create", ignored);
+      return body instanceof ApiError ? body : { method: "create", body };
     }
     case "update": {
-      const updated = readSent(sent, "update", ignored);
-      if (updated instanceof ApiError) return updated;
-      return { ...targetOf(sent), updated };
+      const body = readBody(sent, "update", ignored);
+      if (body instanceof ApiError) return body;
+      return { method: "update", ...targetOf(sent), body };
     }
     case "delete":
-      return { ...targetOf(sent), deletedAs: sent.id };
-    case "upsert": {
-      const { match } = sent;
-      const created = readSent(sent, "create", ignored);
-      // A body may lack what only a new product needs.
-      const updated = created instanceof ApiError
-        ? readSent(sent, "update", ignored)
-        : created;
-      if (updated instanceof ApiError) return updated;
-      const value = matchedValue(match, sent.body, updated);
-      if (value instanceof ApiError) return value;
-      if (match === "product_code") {
-        const key = { match, value, field: match };
-        return { key, updated, created: unknownCode(value) };
-      }
-      const [isbn] = isbnKeys({ [match]: value });
-      return { key: { ...isbn!, field: match }, updated, created };
-    }
+      return { method: "delete", ...targetOf(sent), sentId: sent.id };
+    case "upsert":
+      return readUpsert(sent, ignored);
   }
+}
+
+function readUpsert(
+  sent: SentOperation & { method: "upsert" },
+  ignored: Set<string>,
+): BatchOperation | ApiError {
+  const { method, match } = sent;
+  const created = readBody(sent, "create", ignored);
+  // A body may lack what only a new product needs.
+  const body = created instanceof ApiError
+    ? readBody(sent, "update", ignored)
+    : created;
+  if (body instanceof ApiError) return body;
+  const value = matchedValue(match, sent.body, body);
+  if (value instanceof ApiError) return value;
+  if (match === "product_code") {
+    const key = { match, value, field: match };
+    return { method, key, body, creationError: unknownCode(value) };
+  }
+  const [isbn] = isbnKeys({ [match]: value });
+  const key = { ...isbn!, field: match };
+  return created instanceof ApiError
+    ? { method, key, body, creationError: created }
+    : { method, key, body };
 }
 
 /** The service assigns codes, so no product is created with one. */
@@ -80,7 +94,7 @@ function unknownCode(code: string): ApiError {
 }
 
 /** Validates the body of an operation. The field that an upsert matches is not ignored. */
-function readSent(
+function readBody(
   sent: Exclude<SentOperation, { method: "delete" }>,
   method: "create" | "update",
   ignored: Set<string>,

@@ -21,7 +21,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { readInGroups } from "../products/documents.ts";
 import { changedFields } from "../products/upsert.ts";
-import { type Write, writeTogether } from "../products/write_together.ts";
+import { type Cause, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
 import { bodyOf, identifiersIn } from "./body.ts";
 import { bookOf, receivedIn } from "./books.ts";
@@ -180,8 +180,7 @@ async function findUnchanged(
 }
 
 /** What is written of a product because of a record. */
-interface RecordWrite extends Planned, Write {
-  id: string;
+interface RecordWrite extends Planned, Cause {
   outcome: Outcome["outcome"];
   messages: readonly Message[];
   /** The record to store. Absent for a deletion. */
@@ -196,9 +195,7 @@ async function writesOf(
 ): Promise<RecordWrite[]> {
   const deleting = deletions.map((planned): RecordWrite => ({
     ...planned,
-    body: {},
-    isNew: false,
-    isDeleted: true,
+    change: { method: "delete", id: planned.id },
     outcome: "deleted",
     messages: [],
   }));
@@ -260,7 +257,7 @@ async function writesTo(
   const parties: PartyIdentifiers[] = [];
   for (const { one, book, form, now, last, received, merged } of compared) {
     await pace();
-    const { item, found } = one;
+    const { item, id, found } = one;
     const { body, after, messages } = bodyOf(
       merged.written,
       item.incoming,
@@ -288,7 +285,8 @@ async function writesTo(
       messages: [...warningsOf(one, deleted), ...merged.messages, ...messages],
     };
     if (!found) {
-      writes.push({ ...write, body, isNew: true, outcome: "created" });
+      const change = { method: "create", id, body } as const;
+      writes.push({ ...write, change, outcome: "created" });
       continue;
     }
     const changed = changedFields(book.product, body);
@@ -298,10 +296,13 @@ async function writesTo(
         (!received || isSentOtherwise(book, received, stored));
     writes.push({
       ...write,
-      isNew: false,
-      isWhole: true,
-      // The record changes what is sent of the product, even if no field changes.
-      body: isMoved ? { title: book.product.title, ...changed } : {},
+      change: {
+        method: "update",
+        id,
+        // The record changes what is sent of the product, even if no field changes.
+        body: isMoved ? { title: book.product.title, ...changed } : {},
+        isWhole: true,
+      },
       outcome: isMoved ? "updated" : "unchanged",
     });
   }

@@ -1,12 +1,7 @@
 import { Buffer } from "node:buffer";
-import { failedAt, type Match } from "../../schema/batch.ts";
+import type { Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import {
-  ApiError,
-  detailAt,
-  invalidAt,
-  unavailable,
-} from "../../schema/errors.ts";
+import { ApiError, detailAt, unavailable } from "../../schema/errors.ts";
 import { sentField } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
@@ -16,13 +11,12 @@ import type { Precondition } from "../entity_tag.ts";
 import {
   type KeyedOutcome,
   type KeyedRequest,
-  MAX_STORED_BYTES,
   withIdempotencyKey,
 } from "../idempotency.ts";
-import { MAX_BYTES } from "../long_text.ts";
 import { uuidv7 } from "../uuid.ts";
+import { BatchResults, type ResultOptions } from "./batch_results.ts";
+import type { Change, Update, Write } from "./change.ts";
 import {
-  type ProductJson,
   productNotFound,
   readInGroups,
   readTags,
@@ -39,43 +33,55 @@ import {
 } from "./keys.ts";
 import { findNamed } from "./names.ts";
 import { changedFields } from "./upsert.ts";
-import {
-  lockAndFind,
-  type Write,
-  writeTogether,
-  type Written,
-} from "./write_together.ts";
+import { lockAndFind, writeTogether } from "./write_together.ts";
 
-/** An operation of a batch: the product that it addresses, and what becomes of it. */
-export interface BatchOperation {
-  /** The id of the product, in lower case. */
-  id?: string;
-  /** The value by which an upsert finds the product. */
-  key?: MatchedKey;
-  /** The body for an existing product. */
-  updated?: ProductBody;
-  /** The body of a new product, or its error. Absent for an operation that creates none. */
-  created?: ProductBody | ApiError;
-  /** For a deletion, the id as the client sent it. */
-  deletedAs?: string;
-  precondition?: Precondition | undefined;
-}
+/*
+ * Operations become changes: their names become ids (`findIds`), their products are locked
+ * and found (`lockMatches`), and each says what becomes of its product (`changeOf`). All are
+ * written together. What depends on an earlier operation comes in a next pass.
+ */
 
-/** A key, and the field of the body that has it. */
+/** What a client says becomes of a product. Its body is valid. */
+export type BatchOperation =
+  | { method: "create"; body: ProductBody }
+  | {
+    method: "update";
+    id: string;
+    body: ProductBody;
+    precondition?: Precondition | undefined;
+  }
+  | {
+    method: "delete";
+    id: string;
+    /** The id as the client sent it. */
+    sentId: string;
+    precondition?: Precondition | undefined;
+  }
+  | {
+    method: "upsert";
+    key: MatchedKey;
+    body: ProductBody;
+    /** Why it creates no product, if none has the key. */
+    creationError?: ApiError | undefined;
+  };
+
+/** The value by which an upsert finds its product, and the field of the body that has it. */
 export interface MatchedKey extends ProductKey {
   field: Match;
 }
 
-interface BatchItem extends BatchOperation {
-  /** Its place in the batch. */
+/** An operation at its place in the batch. */
+interface Placed {
   index: number;
+  operation: BatchOperation;
   /** The field that says the product form. */
   formField: string;
 }
 
-type PlannedWrite =
-  & Write
-  & Pick<BatchItem, "index" | "formField" | "deletedAs" | "precondition">;
+/** An operation that changes its product. */
+interface Changing extends Placed {
+  change: Change;
+}
 
 /** An existing product, with what an upsert can match, and its size. */
 interface FoundProduct extends KeyedProduct {
@@ -84,12 +90,7 @@ interface FoundProduct extends KeyedProduct {
   bytes: number | null;
 }
 
-/** The options of a batch. */
-export interface BatchOptions {
-  /** Whether the results contain only the products' ids. */
-  isMinimal: boolean;
-  /** Whether an operation that fails fails the whole batch. */
-  isAtomic: boolean;
+export interface BatchOptions extends Omit<ResultOptions, "isKept"> {
   /** Called with a field that has no effect on a product. */
   ignore: (field: string) => void;
   request: KeyedRequest;
@@ -118,21 +119,10 @@ export async function writeBatch(
     request,
     async (tx, storeResponse) => {
       results = new BatchResults({ isKept, isMinimal, isAtomic });
-      const items = operations.flatMap((operation, index): BatchItem[] => {
-        if (!(operation instanceof ApiError)) {
-          const formField = sentField(
-            writtenBody(operation),
-            "product_form_id",
-          );
-          return [{ ...operation, index, formField }];
-        }
-        results.fail(index, operation);
-        return [];
-      });
-      let next = await findIds(tx, items, results);
+      let next = await findIds(tx, itemsOf(operations, results), results);
       while (next.length > 0) {
-        const { writes, later } = await plan(tx, next, results, ignore);
-        results.add(await writeTogether(tx, writes));
+        const { changing, later } = await plan(tx, next, results, ignore);
+        await write(tx, changing, results);
         next = later;
       }
       if (!isKept) {
@@ -152,41 +142,69 @@ export async function writeBatch(
   );
 }
 
-/** What an operation writes. */
-function writtenBody({ updated, created }: BatchOperation): ProductBody {
-  return updated ?? (created instanceof ApiError ? {} : created ?? {});
+function itemsOf(
+  operations: readonly (BatchOperation | ApiError)[],
+  results: BatchResults,
+): Placed[] {
+  return operations.flatMap((operation, index) => {
+    if (operation instanceof ApiError) {
+      results.fail(index, operation);
+      return [];
+    }
+    const formField = sentField(bodyOf(operation), "product_form_id");
+    return [{ index, operation, formField }];
+  });
+}
+
+function bodyOf(operation: BatchOperation): ProductBody {
+  return operation.method === "delete" ? {} : operation.body;
 }
 
 /** The operations with the ids that names stand for. One at fault gets its error. */
 async function findIds(
   tx: Transaction,
-  items: readonly BatchItem[],
+  items: readonly Placed[],
   results: BatchResults,
-): Promise<BatchItem[]> {
+): Promise<Placed[]> {
   const found = await findNamed(
     tx,
-    items.map((item) => ({
-      id: item.id ?? uuidv7(),
-      body: writtenBody(item),
-      isNew: item.id === undefined,
-      // Whether the entries of an upsert exist is not known yet.
-      restored: {},
-    })),
+    items.map(({ operation }): Write => {
+      const body = bodyOf(operation);
+      return operation.method === "update"
+        ? { method: "update", id: operation.id, body }
+        // Whether the entries of an upsert exist is not known yet.
+        : { method: "create", id: uuidv7(), body, restored: {} };
+    }),
   );
   return items.flatMap((item, i) => {
-    const change = found[i]!;
-    if (change instanceof ApiError) {
-      results.fail(item.index, change);
+    const named = found[i]!;
+    if (named instanceof ApiError) {
+      results.fail(item.index, named);
       return [];
     }
-    const { updated, created } = item;
-    const { body } = change;
-    return {
-      ...item,
-      ...updated && { updated: body },
-      ...created && !(created instanceof ApiError) && { created: body },
-    };
+    const { operation } = item;
+    return operation.method === "delete"
+      ? [item]
+      : [{ ...item, operation: { ...operation, body: named.body } }];
   });
+}
+
+/** Writes the changes of operations, and adds their results. */
+async function write(
+  tx: Transaction,
+  changing: readonly Changing[],
+  results: BatchResults,
+): Promise<void> {
+  const { done, faults, sizes } = await writeTogether(tx, changing);
+  for (const [{ index }, fault] of faults) results.fail(index, fault);
+  for (const { index, operation, change: { method, id } } of done) {
+    if (operation.method === "delete") {
+      results.delete(index, operation.sentId, true);
+    } else {
+      const status = method === "create" ? 201 : 200;
+      results.succeed(index, status, id, sizes.get(id)!);
+    }
+  }
 }
 
 async function readResults(
@@ -208,132 +226,28 @@ async function readResults(
   }
 }
 
-interface ResultOptions extends Pick<BatchOptions, "isMinimal" | "isAtomic"> {
-  /** Whether the results are stored for an `Idempotency-Key`. */
-  isKept: boolean;
-}
-
-class BatchResults {
-  readonly #options: ResultOptions;
-  readonly #texts: string[] = [];
-  /** The results that are the JSON of a product, by index. */
-  readonly #products = new Map<number, { status: 200 | 201; id: string }>();
-  #bytes = 0;
-  #expected = 0;
-
-  constructor(options: ResultOptions) {
-    this.#options = options;
-  }
-
-  /** The size of the results in bytes. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get ids(): string[] {
-    return [...new Set(Array.from(this.#products.values(), ({ id }) => id))];
-  }
-
-  /**
-   * Expects to write products of this size in all. Throws `VALIDATION_ERROR` if they are
-   * too large to be written or returned, before any is read.
-   */
-  expect(bytes: number): void {
-    this.#expected += bytes;
-    if (this.#expected > MAX_BYTES) {
-      throw invalidAt(
-        "/operations",
-        "too_large: The products have more than 16 MiB of JSON in all: send fewer operations",
-      );
-    }
-    if (!this.#options.isMinimal) this.#require(this.#bytes + bytes);
-  }
-
-  add({ done, faults, sizes }: Written<PlannedWrite>): void {
-    for (const [{ index }, fault] of faults) this.fail(index, fault);
-    for (const { index, id, isNew, deletedAs } of done) {
-      if (deletedAs !== undefined) this.delete(index, deletedAs, true);
-      else this.succeed(index, isNew ? 201 : 200, id, sizes.get(id)!);
-    }
-  }
-
-  /** Adds the result of an operation: the product, which has this number of bytes. */
-  succeed(index: number, status: 200 | 201, id: string, bytes: number): void {
-    if (this.#options.isMinimal) {
-      this.#add(index, status, JSON.stringify({ id }));
-    } else {
-      this.#products.set(index, { status, id });
-      this.#bytes += bytes;
-      this.#require(this.#bytes);
-    }
-  }
-
-  delete(index: number, id: string, deleted: boolean): void {
-    this.#add(index, 200, JSON.stringify({ id, deleted }));
-  }
-
-  /** Adds the error of an operation, or throws it for the whole batch. */
-  fail(index: number, error: ApiError): void {
-    if (this.#options.isAtomic) throw failedAt(index, error);
-    const { status, code, message, details } = error;
-    const text = JSON.stringify({ code, message, details });
-    this.#texts[index] = `{"status":${status},"error":${text}}`;
-    this.#bytes += Buffer.byteLength(this.#texts[index]);
-    this.#require(this.#bytes);
-  }
-
-  #add(index: number, status: 200 | 201, data: string): void {
-    this.#texts[index] = resultOf(status, data);
-    this.#bytes += this.#texts[index].length;
-  }
-
-  #require(bytes: number): void {
-    const { isKept } = this.#options;
-    if (bytes <= (isKept ? MAX_STORED_BYTES : MAX_BYTES)) return;
-    const size = isKept
-      ? "1 MiB, the most that is kept for an Idempotency-Key"
-      : "16 MiB";
-    throw invalidAt(
-      "/return",
-      `too_large: The response would be larger than ${size}: send "return": "minimal" or fewer operations`,
-    );
-  }
-
-  /** The results as a JSON array. A product that was deleted meanwhile is its id alone. */
-  toString(products: readonly ProductJson[]): string {
-    const byId = new Map(products.map(({ id, product }) => [id, product]));
-    for (const [index, { status, id }] of this.#products) {
-      const product = byId.get(id) ?? JSON.stringify({ id });
-      this.#texts[index] = resultOf(status, product);
-    }
-    // Unlike `join`, this does not copy long texts.
-    return `[${this.#texts.reduce((before, text) => `${before},${text}`)}]`;
-  }
-}
-
-function resultOf(status: 200 | 201, data: string): string {
-  return `{"status":${status},"data":${data}}`;
-}
-
 /**
- * Plans the operations up to the first one that depends on another's writes. Operations
- * that write nothing get their results.
+ * Plans the operations up to the first one that depends on another's changes. Operations
+ * that change nothing get their results.
  */
 async function plan(
   tx: Transaction,
-  items: readonly BatchItem[],
+  items: readonly Placed[],
   results: BatchResults,
   ignore: BatchOptions["ignore"],
-): Promise<{ writes: PlannedWrite[]; later: BatchItem[] }> {
+): Promise<{ changing: Changing[]; later: Placed[] }> {
   const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
-  const planned = now.flatMap((item) => writeOf(item, found, results));
-  for (const write of planned) {
-    if (isFormUnused(write, found)) ignore(write.formField);
+  const planned = now.flatMap((item) => {
+    const change = changeOf(item, found, results);
+    return change ? [{ ...item, change }] : [];
+  });
+  for (const { change, formField } of planned) {
+    if (isFormUnused(change, found)) ignore(formField);
   }
   const valid = await checkPreconditions(tx, planned, results);
   const changed = new Set(
-    valid.flatMap(({ id, isDeleted }) => isDeleted ? [] : id),
+    valid.flatMap(({ change }) => change.method === "update" ? change.id : []),
   );
   results.expect(
     found.reduce(
@@ -341,7 +255,7 @@ async function plan(
       0,
     ),
   );
-  return { writes: await withChanges(tx, valid, found, results), later };
+  return { changing: await withChanges(tx, valid, found, results), later };
 }
 
 /**
@@ -350,14 +264,21 @@ async function plan(
  */
 async function lockMatches(
   tx: Transaction,
-  items: readonly BatchItem[],
+  items: readonly Placed[],
 ): Promise<FoundProduct[]> {
-  const ids = items.flatMap(({ id }) => id ?? []);
-  const keys = items.flatMap(({ key }) => key ?? []);
+  const ids: string[] = [];
+  const keys: ProductKey[] = [];
+  const locks: ProductKey[] = [];
+  for (const { operation } of items) {
+    if (operation.method === "upsert") {
+      keys.push(operation.key);
+      locks.push(operation.key, ...writtenKeys(operation));
+    } else if (operation.method !== "create") ids.push(operation.id);
+  }
   if (ids.length + keys.length === 0) return [];
   return await lockAndFind(
     tx,
-    items.flatMap((item) => item.key ? [item.key, ...writtenKeys(item)] : []),
+    locks,
     sql`(p.id ${isOneOf(ids)} or ${hasKey(keys)})`,
     sql<FoundProduct>`
       select
@@ -370,71 +291,75 @@ async function lockMatches(
 
 /** The keys by which an upsert would find the written product. */
 function writtenKeys(operation: BatchOperation): ProductKey[] {
-  return isbnKeys(writtenBody(operation));
+  return isbnKeys(bodyOf(operation));
 }
 
 /** The longest prefix whose operations address and write different products and keys. */
 function independentPrefix(
-  items: readonly BatchItem[],
+  items: readonly Placed[],
   found: readonly FoundProduct[],
-): { now: BatchItem[]; later: BatchItem[] } {
+): { now: Placed[]; later: Placed[] } {
   const written = new Set<string>();
-  for (const [at, item] of items.entries()) {
+  for (const [at, { operation }] of items.entries()) {
     const touched = [
-      ...found.filter((product) => addresses(item, product))
+      ...found.filter((product) => addresses(operation, product))
         .map(({ id }) => id),
-      ...item.key ? [nameOf(item.key)] : [],
+      ...operation.method === "upsert" ? [nameOf(operation.key)] : [],
     ];
     if (touched.some((name) => written.has(name))) {
       return { now: items.slice(0, at), later: items.slice(at) };
     }
-    const names = writtenKeys(item).map(nameOf);
+    const names = writtenKeys(operation).map(nameOf);
     for (const name of [...touched, ...names]) written.add(name);
   }
   return { now: [...items], later: [] };
 }
 
-function addresses(
-  { id, key }: BatchOperation,
-  product: FoundProduct,
-): boolean {
-  return key ? isFoundBy(key, product) : product.id === id;
+function addresses(operation: BatchOperation, product: FoundProduct): boolean {
+  switch (operation.method) {
+    case "create":
+      return false;
+    case "upsert":
+      return isFoundBy(operation.key, product);
+    default:
+      return product.id === operation.id;
+  }
 }
 
 function nameOf({ match, value }: ProductKey): string {
   return `${match} ${value}`;
 }
 
-/** The write of an operation. An operation without one gets its result. */
-function writeOf(
-  item: BatchItem,
+/** What becomes of the product of an operation. One that changes none gets its result. */
+function changeOf(
+  { index, operation }: Placed,
   found: readonly FoundProduct[],
   results: BatchResults,
-): PlannedWrite[] {
-  const { id, key, updated, deletedAs, index, formField, precondition } = item;
-  const meant = found.filter((product) => addresses(item, product));
-  const [product] = meant;
-  const planned = { index, formField, precondition };
-  if (meant.length > 1) results.fail(index, ambiguous(key!, meant));
-  else if (product && deletedAs !== undefined) {
-    const deletion = { body: {}, isNew: false, isDeleted: true, deletedAs };
-    return [{ ...planned, id: product.id, ...deletion }];
-  } else if (product) {
-    const update = { body: updated!, isNew: false, isWhole: !!key };
-    return [{ ...planned, id: product.id, ...update }];
-  } else if (deletedAs !== undefined) {
-    const failed = precondition?.();
-    if (failed) results.fail(index, failed);
-    else results.delete(index, deletedAs, false);
-  } else {
-    const created = item.created ?? productNotFound(id!);
-    if (!(created instanceof ApiError)) {
-      const creation = { body: created, isNew: true, ...key && { key } };
-      return [{ ...planned, id: uuidv7(), ...creation }];
+): Change | undefined {
+  const meant = found.filter((product) => addresses(operation, product));
+  const id = meant[0]?.id;
+  switch (operation.method) {
+    case "create":
+      return { method: "create", id: uuidv7(), body: operation.body };
+    case "update":
+      if (id) return { method: "update", id, body: operation.body };
+      return void results.fail(index, productNotFound(operation.id));
+    case "delete": {
+      if (id) return { method: "delete", id };
+      const failed = operation.precondition?.();
+      if (failed) return void results.fail(index, failed);
+      return void results.delete(index, operation.sentId, false);
     }
-    results.fail(index, created);
+    case "upsert": {
+      const { key, body, creationError } = operation;
+      if (meant.length > 1) {
+        return void results.fail(index, ambiguous(key, meant));
+      }
+      if (id) return { method: "update", id, body, isWhole: true };
+      if (creationError) return void results.fail(index, creationError);
+      return { method: "create", id: uuidv7(), body, key };
+    }
   }
-  return [];
 }
 
 /** The error of a key that several products have. */
@@ -446,49 +371,61 @@ function ambiguous({ field }: MatchedKey, products: readonly FoundProduct[]) {
 }
 
 /** Whether the product has no format that could store its product form. */
-function isFormUnused(
-  { id, body }: PlannedWrite,
-  found: readonly FoundProduct[],
-): boolean {
-  const stored = found.find((product) => product.id === id)?.format_id ?? null;
-  const { product_form_id, format_id = stored } = body;
+function isFormUnused(change: Change, found: readonly FoundProduct[]): boolean {
+  if (change.method === "delete") return false;
+  const stored = found.find(({ id }) => id === change.id)?.format_id ?? null;
+  const { product_form_id, format_id = stored } = change.body;
   return !!product_form_id && format_id === null;
 }
 
-/** The writes whose precondition holds (RFC 9110, 13). The others get their result. */
+/** The operations whose precondition holds (RFC 9110, 13). The others get their result. */
 async function checkPreconditions(
   tx: Transaction,
-  writes: readonly PlannedWrite[],
+  changing: readonly Changing[],
   results: BatchResults,
-): Promise<PlannedWrite[]> {
-  const ids = writes.flatMap(({ id, precondition }) => precondition ? id : []);
+): Promise<Changing[]> {
+  const ids = changing.flatMap(({ operation, change }) =>
+    preconditionOf(operation) ? change.id : []
+  );
   const tags = ids.length > 0 ? await readTags(tx, ids) : new Map();
-  return writes.filter(({ index, id, precondition }) => {
-    const failed = precondition?.(tags.get(id));
+  return changing.filter(({ index, operation, change }) => {
+    const failed = preconditionOf(operation)?.(tags.get(change.id));
     if (failed) results.fail(index, failed);
     return !failed;
   });
 }
 
-/** The writes that change something. An upsert that changes nothing gets its result. */
+function preconditionOf(operation: BatchOperation): Precondition | undefined {
+  return "precondition" in operation ? operation.precondition : undefined;
+}
+
+/** The operations that change something. An upsert that changes nothing gets its result. */
 async function withChanges(
   tx: Transaction,
-  writes: readonly PlannedWrite[],
+  planned: readonly Changing[],
   found: readonly FoundProduct[],
   results: BatchResults,
-): Promise<PlannedWrite[]> {
-  const upserts = new Map(
-    writes.flatMap((write) => write.isWhole ? [[write.id, write]] : []),
-  );
-  const changing = writes.filter(({ isWhole }) => !isWhole);
+): Promise<Changing[]> {
+  const upserts = new Map<string, { item: Placed; change: Update }>();
+  const changing: Changing[] = [];
+  for (const item of planned) {
+    const { change } = item;
+    if (change.method === "update" && change.isWhole) {
+      upserts.set(change.id, { item, change });
+    } else changing.push(item);
+  }
   const sizes = found.filter(({ id }) => upserts.has(id));
   for await (const products of readInGroups(tx, sizes)) {
     for (const { id, product } of products) {
-      const write = upserts.get(id)!;
+      const { item, change } = upserts.get(id)!;
       const stored = parseExact(product) as Entry;
-      const body = changedFields(stored, write.body);
-      if (Object.keys(body).length > 0) changing.push({ ...write, body });
-      else results.succeed(write.index, 200, id, Buffer.byteLength(product));
+      const body = changedFields(stored, change.body);
+      if (Object.keys(body).length > 0) {
+        changing.push({ ...item, change: { ...change, body } });
+      } else {
+        const bytes = Buffer.byteLength(product);
+        results.succeed(item.index, 200, id, bytes);
+      }
     }
   }
   return changing;

@@ -6,17 +6,44 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
+import type { ProductKey } from "./keys.ts";
 
-/** A change of one product. */
-export interface Change {
+/**
+ * What becomes of a product. Whoever writes products says it in these words: a request, an
+ * operation of a batch, a line of a file, a record of ONIX. `write.ts` makes statements of it.
+ */
+export type Change = Write | Deletion;
+
+/** A change that has a body. */
+export type Write = Creation | Update;
+
+/** The body is the product. */
+export interface Creation {
+  method: "create";
   id: string;
   body: ProductBody;
-  isNew: boolean;
+  /** For a product that an upsert creates: the key that no other product may have. */
+  key?: ProductKey;
+  restored?: Restored;
+}
+
+/** The fields in the body change. */
+export interface Update {
+  method: "update";
+  id: string;
+  body: ProductBody;
   /** Whether each array in the body is whole, as in an upsert: rows without an entry are deleted. */
   isWhole?: boolean;
-  /** The code and times that an import restores. The entries in the body then keep their ids. */
-  restored?: Entry;
+  restored?: Restored;
 }
+
+export interface Deletion {
+  method: "delete";
+  id: string;
+}
+
+/** The code and times that an import restores. The entries in the body then keep their ids. */
+type Restored = Entry;
 
 /** The condition that a column is the id of one of these products. */
 export function isIdOf(changes: readonly Change[]): Statement {
@@ -26,7 +53,10 @@ export function isIdOf(changes: readonly Change[]): Statement {
 /** The constraint that a statement violates if it does not find every row that it names. */
 export const ROWS_FOUND = "rows_found";
 
-/** Fails the statement (23514, `rows_found`) unless `from` has this many rows. */
+/**
+ * Asserts that `from` has this many rows. In a statement that nobody awaits before COMMIT, the
+ * cast of `false` fails the transaction (23514, `rows_found`).
+ */
 export function assertCount(from: Statement, rows: number): Statement {
   return sql`((select count(*) ${from}) = ${rows})::rows_found`;
 }

@@ -40,20 +40,17 @@ const countChanges = names(
  * updated products to their new values. Runs after the inserts and before all
  * other writes, because it reads the old values.
  */
-export function countProducts(
-  changes: readonly Change[],
-  deleted: readonly string[],
-): Statement[] {
-  const rows: { id: string; by?: number; fields?: object }[] = [
-    ...changes.flatMap(({ id, body, isNew }) => {
-      if (isNew) return { id, by: 1 };
-      const given = COUNTED_FILTERS.filter((column) => column in body);
-      if (given.length === 0) return [];
-      const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
-      return { id, fields };
-    }),
-    ...deleted.map((id) => ({ id, by: -1 })),
-  ];
+export function countProducts(changes: readonly Change[]): Statement[] {
+  const rows = changes.flatMap((change) => {
+    const { method, id } = change;
+    if (method === "create") return { id, by: 1 };
+    if (method === "delete") return { id, by: -1 };
+    const { body } = change;
+    const given = COUNTED_FILTERS.filter((column) => column in body);
+    if (given.length === 0) return [];
+    const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
+    return { id, fields };
+  });
   if (rows.length === 0) return [];
   return [sql`
     insert into product_counts as c (organization_id, filter, value, slot, products)

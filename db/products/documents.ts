@@ -10,7 +10,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { SHORT_BYTES } from "../long_text.ts";
-import { type Change, isIdOf } from "./change.ts";
+import { isIdOf, type Write } from "./change.ts";
 import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
 
 /*
@@ -270,7 +270,7 @@ export function storeProducts(ids: readonly string[]): Statement[] {
  */
 export function storeWritten(
   { isDistributed }: Transaction,
-  change: Change,
+  change: Write,
 ): Statement<ShortProductJson> {
   const store = arePlain([change]) ? storeNew : storeAny;
   return store[isDistributed ? "distributed" : "local"](change.id);
@@ -298,7 +298,7 @@ function storeOne(document: Statement) {
 /** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
 export function storeSized(
   { isDistributed }: Transaction,
-  changes: readonly Change[],
+  changes: readonly Write[],
 ): Statement<{ id: string; bytes: number }> {
   const written = buildWritten(changes);
   const built = sql`
@@ -340,7 +340,7 @@ function storeBuilt<Row extends object>(
 /** The documents of products that the transaction has written and stored. */
 export function selectWritten(
   { isDistributed }: Transaction,
-  changes: readonly Change[],
+  changes: readonly Write[],
 ): Statement {
   if (isDistributed) return showable(buildWritten(changes));
   return sql`
@@ -363,13 +363,13 @@ function showable(written: Statement): Statement {
 /** The arrays that a request writes at a path of their own, and an import with all others. */
 const PATH_ARRAYS = ROWS.flatMap(([name, { path }]) => path ? [name] : []);
 
-function arePlain(changes: readonly Change[]): boolean {
-  return changes.every(({ isNew, body }) =>
-    isNew && PATH_ARRAYS.every((name) => !body[name])
+function arePlain(changes: readonly Write[]): boolean {
+  return changes.every(({ method, body }) =>
+    method === "create" && PATH_ARRAYS.every((name) => !body[name])
   );
 }
 
-function buildWritten(changes: readonly Change[]): Statement {
+function buildWritten(changes: readonly Write[]): Statement {
   const document = arePlain(changes) ? builtNewDocument : builtDocument;
   return selectBuiltWith(document, isIdOf(changes));
 }

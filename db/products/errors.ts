@@ -34,7 +34,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { type Change, isIdOf, ROWS_FOUND } from "./change.ts";
+import { type Change, isIdOf, ROWS_FOUND, type Write } from "./change.ts";
 import { productNotFound } from "./documents.ts";
 import { recordWithId } from "./json.ts";
 
@@ -142,11 +142,16 @@ export async function explainFailure(
   if (!isViolation(error)) return error;
   const constraint = brokenConstraint(error)!;
   if (constraint === IN_PROGRAM) return inProgram(error);
+  // A deletion fails as an update does: it finds no product.
+  const { id } = change;
+  const write = change.method === "delete"
+    ? { method: "update", id, body: {} } as const
+    : change;
   const [details] = await findErrors(
     (...statements) => database.write(...statements),
-    [change],
+    [write],
   );
-  if (!details) return productNotFound(change.id);
+  if (!details) return productNotFound(id);
   if (details.length > 0) return invalid("The body", details);
   // A concurrent transaction has changed the rows since the violation.
   const rule = RULES[constraint];
@@ -179,7 +184,7 @@ export function idsInPrograms(
 /** The errors of each body, or undefined for an update of a missing product. */
 export async function findErrors(
   send: Queries["write"],
-  changes: readonly Change[],
+  changes: readonly Write[],
 ): Promise<(ErrorDetail[] | undefined)[]> {
   const [rows, unknown] = await send(
     storedRows(changes),
@@ -187,8 +192,10 @@ export async function findErrors(
   );
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
-  return changes.map(({ id, body, isNew, restored }, at) => {
-    const product = isNew ? NOTHING_STORED : stored.get(id.toLowerCase());
+  return changes.map(({ method, id, body, restored }, at) => {
+    const product = method === "create"
+      ? NOTHING_STORED
+      : stored.get(id.toLowerCase());
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) =>
         unknownReference(pointer)
@@ -217,7 +224,7 @@ const NOTHING_STORED: Stored = {
   tables: {},
 };
 
-function storedRows(changes: readonly Change[]): Statement<Stored> {
+function storedRows(changes: readonly Write[]): Statement<Stored> {
   const tables = changes.flatMap(({ body }) =>
     ROWS.filter(([name]) => body[name]).flatMap(([name, array]) => {
       const named = namedRows(array, body[name]).map(({ table }) => table);
@@ -292,7 +299,7 @@ const isKnown = Array.from(
 
 /** The ids in a body, except the series: `unattachedSeries` checks it. */
 function referencedIds(
-  { body }: Pick<Change, "body">,
+  { body }: Pick<Write, "body">,
   at: number,
 ): ReferencedId[] {
   return givenReferences(body).flatMap(({ reference, entry, value: id }) => {

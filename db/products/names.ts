@@ -31,7 +31,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import type { Change } from "./change.ts";
+import type { Write } from "./change.ts";
 import { productNotFound } from "./documents.ts";
 import { findErrors } from "./errors.ts";
 
@@ -63,15 +63,15 @@ function namedIn(body: ProductBody): NamedReference[] {
  * The changes with the ids that their names and codes stand for, or their errors. Sends no
  * statement if no body has one.
  */
-export async function findNamed<C extends Change>(
+export async function findNamed<W extends Write>(
   tx: Transaction,
-  changes: readonly C[],
-): Promise<(C | ApiError)[]> {
+  changes: readonly W[],
+): Promise<(W | ApiError)[]> {
   const named = changes.map(({ body }) => namedIn(body));
   const all = named.flat();
   if (all.length === 0) return [...changes];
   const candidates = (await tx.send(...selectCandidates(all))).flat();
-  const found: (C | ApiError)[] = [];
+  const found: (W | ApiError)[] = [];
   for (const [i, change] of changes.entries()) {
     const details: ErrorDetail[] = [];
     let body = change.body;
@@ -92,10 +92,10 @@ export async function findNamed<C extends Change>(
 }
 
 /** The same for one change. Throws its errors. */
-export async function withIds<C extends Change>(
+export async function withIds<W extends Write>(
   tx: Transaction,
-  change: C,
-): Promise<C> {
+  change: W,
+): Promise<W> {
   const [found] = await findNamed(tx, [change]);
   if (found instanceof ApiError) throw found;
   return found!;
@@ -235,7 +235,7 @@ async function explainName(
 /** The error of the change, with what is wrong besides its names. */
 async function withOtherErrors(
   tx: Transaction,
-  change: Change,
+  change: Write,
   details: readonly ErrorDetail[],
 ): Promise<ApiError> {
   let { body } = change;

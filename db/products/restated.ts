@@ -5,7 +5,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { type Change, isIdOf } from "./change.ts";
+import { isIdOf, type Update } from "./change.ts";
 
 /*
  * What a product says in two places: its cover is also the first link of its first front
@@ -17,7 +17,7 @@ import { type Change, isIdOf } from "./change.ts";
 const COVER = ["cover_image_url", "supporting_resources"];
 
 /** The stored fields `r.fields` that change a product `p`, with what they change of its cover elsewhere. */
-export function fieldsOf(changes: readonly Change[]): Statement {
+export function fieldsOf(changes: readonly Update[]): Statement {
   return changes.some(({ body }) => COVER.some((name) => name in body))
     ? FIELDS_WITH_COVER
     : raw("r.fields");
@@ -60,7 +60,7 @@ const FIELDS_WITH_COVER = sql`r.fields || coalesce((
 ), '{}')`;
 
 /** Gives every supply with the old availability of its product the new one. The products are locked. */
-export function moveAvailabilities(changes: readonly Change[]): Statement[] {
+export function moveAvailabilities(changes: readonly Update[]): Statement[] {
   const moved = changes.filter(({ body }) =>
     body.product_availability_id && !("product_territories" in body)
   );

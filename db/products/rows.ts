@@ -23,7 +23,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import { uuidv7 } from "../uuid.ts";
-import { assertCount, type Change } from "./change.ts";
+import { assertCount, type Write } from "./change.ts";
 
 /*
  * Writes the rows of a product's arrays, as `put` in their description says
@@ -39,15 +39,13 @@ interface ArrayWrites {
   deletions: Statement[];
 }
 
-interface ProductArray
-  extends Pick<Change, "id" | "isNew" | "isWhole" | "restored"> {
-  entries: readonly Entry[];
-}
+/** A change, with the entries of one of its arrays. */
+type ProductArray = Write & { entries: readonly Entry[] };
 
 const PUT = { patch, replace, link: replaceLinks, tree: replaceTree };
 
 /** The statements that write the arrays in the bodies. Absent arrays are unchanged. */
-export function writeArrays(changes: readonly Change[]): ArrayWrites {
+export function writeArrays(changes: readonly Write[]): ArrayWrites {
   const all = ROWS.flatMap(([name, array]) => {
     const given = changes.flatMap((change): ProductArray[] => {
       const entries = change.body[name] as Entry[] | undefined;
@@ -55,7 +53,8 @@ export function writeArrays(changes: readonly Change[]): ArrayWrites {
     });
     const { whole = [], others = [] } = Object.groupBy(
       given,
-      ({ isWhole }) => isWhole && array.put === "patch" ? "whole" : "others",
+      (change) =>
+        array.put === "patch" && hasWholeArrays(change) ? "whole" : "others",
     );
     return [
       ...whole.length > 0 ? [replace(array, whole)] : [],
@@ -68,22 +67,19 @@ export function writeArrays(changes: readonly Change[]): ArrayWrites {
   };
 }
 
+function hasWholeArrays(change: Write): boolean {
+  return change.method === "create" || change.isWhole === true;
+}
+
 /** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */
 function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const columns = writtenColumns(array);
   const { named, unnamed } = rowsOf(array, given);
   const emptied = given.filter(({ entries }) => entries.length === 0);
-  // Appending reads the stored rows. New products have none.
-  const existing = existingIds(given);
-  const isAppended = ({ product_id }: Entry) =>
-    existing.includes(product_id as string);
-  const created = unnamed.filter((row) => !isAppended(row));
-  const appended = numbered(unnamed.filter(isAppended));
   return {
     writes: [
       ...updateRows(array, columns, named),
-      ...insertRows(array.table, ["id", ...columns], created),
-      ...appendRows(array.table, ["id", ...columns], appended),
+      ...appendRows(array.table, ["id", ...columns], numbered(unnamed)),
     ],
     deletions: deleteOthers(array, existingIds(emptied), []),
   };
@@ -231,7 +227,7 @@ function numbered(rows: readonly Entry[]): Entry[] {
 
 /** The ids of existing products, which may have rows. */
 function existingIds(given: readonly ProductArray[]): string[] {
-  return given.filter(({ isNew }) => !isNew).map(({ id }) => id);
+  return given.filter(({ method }) => method === "update").map(({ id }) => id);
 }
 
 function isProductOf(rows: readonly Entry[]): Statement {

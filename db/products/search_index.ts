@@ -5,7 +5,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Change } from "./change.ts";
+import type { Write } from "./change.ts";
 
 /*
  * The table `product_search` has what searches compare. The service maintains it with the
@@ -54,9 +54,9 @@ const SEARCHED = [
  * Writes what searches compare of products whose texts, names or references the bodies have.
  * Equal rows stay: their indexes are expensive.
  */
-export function writeSearch(changes: readonly Change[]): Statement[] {
-  const ids = changes.flatMap(({ id, body, isNew }) =>
-    isNew || SEARCHED.some((field) => field in body) ? [id] : []
+export function writeSearch(changes: readonly Write[]): Statement[] {
+  const ids = changes.flatMap(({ method, id, body }) =>
+    method === "create" || SEARCHED.some((field) => field in body) ? [id] : []
   );
   if (ids.length === 0) return [];
   const updates = SEARCH_TEXTS.map((name) => `${name} = excluded.${name}`);

@@ -6,7 +6,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { type Change, isIdOf } from "./change.ts";
+import { isIdOf, type Write } from "./change.ts";
 import { escapeLike } from "./search.ts";
 
 /*
@@ -15,13 +15,15 @@ import { escapeLike } from "./search.ts";
  */
 
 /** Writes the terms of products whose arrays the bodies have. */
-export function writeTerms(changes: readonly Change[]): Statement[] {
-  const given = changes.filter(({ body, isNew }) => {
+export function writeTerms(changes: readonly Write[]): Statement[] {
+  const given = changes.filter(({ method, body }) => {
     const entries = TERM_ARRAYS.flatMap((name) => body[name] ?? []);
-    return isNew ? entries.length > 0 : TERM_ARRAYS.some((name) => body[name]);
+    return method === "create"
+      ? entries.length > 0
+      : TERM_ARRAYS.some((name) => body[name]);
   });
   if (given.length === 0) return [];
-  const existing = given.filter(({ isNew }) => !isNew);
+  const existing = given.filter(({ method }) => method === "update");
   return [
     ...existing.length > 0 ? [forgetTerms(existing)] : [],
     sql`
@@ -33,7 +35,7 @@ export function writeTerms(changes: readonly Change[]): Statement[] {
 }
 
 /** Deletes the terms that the products no longer have. */
-function forgetTerms(changes: readonly Change[]): Statement {
+function forgetTerms(changes: readonly Write[]): Statement {
   return sql`
     delete from product_terms x
     where x.organization_id = ${organization} and x.product_id ${
@@ -46,7 +48,7 @@ function forgetTerms(changes: readonly Change[]): Statement {
 }
 
 /** The FROM and WHERE of the terms `t` of these products `p`. */
-function termsOf(changes: readonly Change[]): Statement {
+function termsOf(changes: readonly Write[]): Statement {
   return sql`
     from products p
     cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t

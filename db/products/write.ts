@@ -25,7 +25,15 @@ import {
 } from "../idempotency.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
-import { assertCount, type Change, isIdOf, lockProducts } from "./change.ts";
+import {
+  assertCount,
+  type Change,
+  type Creation,
+  isIdOf,
+  lockProducts,
+  type Update,
+  type Write,
+} from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
   fullProduct,
@@ -51,7 +59,7 @@ export async function createProduct(
   body: ProductBody,
   request: KeyedRequest,
 ): Promise<KeyedOutcome> {
-  const given = { id: uuidv7(), body, isNew: true };
+  const given: Creation = { method: "create", id: uuidv7(), body };
   let change = given;
   try {
     return await withIdempotencyKey(
@@ -90,7 +98,7 @@ export async function updateProduct(
   body: ProductBody,
   precondition?: Precondition,
 ): Promise<string> {
-  const given = { id, body, isNew: false };
+  const given: Update = { method: "update", id, body };
   let change = given;
   // Counting reads the old values before the update locks the product.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
@@ -135,15 +143,15 @@ export async function deleteProduct(
   id: string,
   precondition?: Precondition,
 ): Promise<boolean> {
-  const change = { id, body: {}, isNew: false };
+  const deletion: Change = { method: "delete", id };
   try {
     await database.transaction(async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
-      await tx.commit(...writeProducts(tx, [], [id]));
+      await tx.commit(...writeProducts(tx, [deletion]));
     });
     return true;
   } catch (error) {
-    const explained = await explainFailure(database, error, change);
+    const explained = await explainFailure(database, error, deletion);
     const isUnknown = explained instanceof ApiError &&
       explained.code === "NOT_FOUND";
     if (!isUnknown) throw explained;
@@ -164,7 +172,7 @@ async function checkPrecondition(
 }
 
 /**
- * The statements that change products and delete others. Each product occurs once. They
+ * The statements that create, change and delete products. Each product occurs once. They
  * lock rows in a fixed order, which prevents most deadlocks: products, counts, nested
  * records with the names that they show, and last the formats, whose trigger locks the
  * organization. The pool retries a transaction that deadlocks.
@@ -172,30 +180,31 @@ async function checkPrecondition(
 export function writeProducts(
   { isDistributed }: Transaction,
   changes: readonly Change[],
-  deleted: readonly string[] = [],
 ): Statement[] {
-  const created = changes.filter(({ isNew }) => isNew);
-  const updated = changes.filter(({ body, isNew }) =>
-    !isNew && Object.keys(body).length > 0
-  );
-  const arrays = writeArrays(changes);
+  const created = changes.filter((change) => change.method === "create");
+  const updated = changes.filter((change) => change.method === "update")
+    .filter(({ body }) => Object.keys(body).length > 0);
+  const deleted = changes.filter(({ method }) => method === "delete")
+    .map(({ id }) => id);
+  const writes = changes.filter((change) => change.method !== "delete");
+  const arrays = writeArrays(writes);
   return [
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
     ...created.length > 0 ? [insertProducts(created)] : [],
-    ...countProducts(changes, deleted),
+    ...countProducts(changes),
     ...endAnnouncements(updated),
     ...moveAvailabilities(updated),
     ...updated.length > 0 ? [updateProducts(updated)] : [],
-    ...restoreTimes(changes),
+    ...restoreTimes(writes),
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
-    ...assertForms(changes),
+    ...assertForms(writes),
     ...arrays.writes,
-    ...writeTerms(changes),
-    ...setSeries(changes),
+    ...writeTerms(writes),
+    ...setSeries(writes),
     ...arrays.deletions,
-    ...writeSearch(changes),
+    ...writeSearch(writes),
     ...deleted.length > 0 ? deleteProducts(deleted) : [],
-    ...setProductForms(changes),
+    ...setProductForms(writes),
   ];
 }
 
@@ -228,7 +237,7 @@ function newProductCode(): string {
 const RESTORED_TIMES = ["created_at", "updated_at"];
 
 /** Inserts the rows. Columns without a field in the body are null. */
-function insertProducts(changes: readonly Change[]): Statement {
+function insertProducts(changes: readonly Creation[]): Statement {
   const rows = changes.map(({ id, body, restored = {} }) => {
     const { product_code = newProductCode() } = restored;
     const values = PRODUCT_COLUMNS.map((column) => {
@@ -260,7 +269,7 @@ function insertProducts(changes: readonly Change[]): Statement {
  * Updates the columns in the bodies, and moves `updated_at` by at least a millisecond,
  * so that responses show every change.
  */
-function updateProducts(changes: readonly Change[]): Statement {
+function updateProducts(changes: readonly Update[]): Statement {
   const rows = changes.map(({ id, body }) => {
     const given = PRODUCT_COLUMNS.filter((column) => column in body);
     const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
@@ -282,8 +291,10 @@ function updateProducts(changes: readonly Change[]): Statement {
 }
 
 /** Sets the codes and times of existing products that an import restores. */
-function restoreTimes(changes: readonly Change[]): Statement[] {
-  const restored = changes.filter(({ isNew, restored }) => !isNew && restored);
+function restoreTimes(changes: readonly Write[]): Statement[] {
+  const restored = changes.filter(({ method, restored }) =>
+    method === "update" && restored
+  );
   if (restored.length === 0) return [];
   const rows = restored.map(({ id, restored }) => ({ ...restored, id }));
   const columns = ["product_code", ...RESTORED_TIMES]
@@ -298,7 +309,7 @@ function restoreTimes(changes: readonly Change[]): Statement[] {
 }
 
 /** A day of publication replaces the year or month that announced it, unless the body has both. */
-function endAnnouncements(changes: readonly Change[]): Statement[] {
+function endAnnouncements(changes: readonly Update[]): Statement[] {
   const published = changes.filter(({ body }) =>
     body.publication_date && !("publishing_dates" in body)
   );
@@ -335,9 +346,9 @@ function recordChanges(changes: readonly Change[]): Statement[] {
  * Sets the series after new links to collections are inserted, and before old ones are
  * deleted. A foreign key requires the link.
  */
-function setSeries(changes: readonly Change[]): Statement[] {
-  const given = changes.filter(({ body, isNew }) =>
-    isNew ? body.series_id : body.series_id !== undefined
+function setSeries(changes: readonly Write[]): Statement[] {
+  const given = changes.filter(({ method, body }) =>
+    method === "create" ? body.series_id : body.series_id !== undefined
   );
   if (given.length === 0) return [];
   const rows = given.map(({ id, body: { series_id } }) => ({ id, series_id }));
@@ -356,7 +367,7 @@ function setSeries(changes: readonly Change[]): Statement[] {
  * Violates `rows_found` if a product form does not exist. The foreign key of a format
  * checks only the form that is stored: the last one of several changes.
  */
-function assertForms(changes: readonly Change[]): Statement[] {
+function assertForms(changes: readonly Write[]): Statement[] {
   const isStored = (body: ProductBody) =>
     body.format_id && changes.length === 1;
   const forms = changes.flatMap(({ body }) =>
@@ -372,7 +383,7 @@ function assertForms(changes: readonly Change[]): Statement[] {
  * that format. The last change of a format wins. Products without a format are
  * skipped.
  */
-function setProductForms(changes: readonly Change[]): Statement[] {
+function setProductForms(changes: readonly Write[]): Statement[] {
   const given = changes.filter(({ body }) =>
     body.product_form_id !== undefined
   );

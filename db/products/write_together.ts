@@ -18,7 +18,7 @@ import {
   refusal,
   TOO_LARGE,
 } from "./errors.ts";
-import { hasKey, type LockKey, lockKeys, type ProductKey } from "./keys.ts";
+import { hasKey, type LockKey, lockKeys } from "./keys.ts";
 import { writeProducts } from "./write.ts";
 
 /*
@@ -28,17 +28,15 @@ import { writeProducts } from "./write.ts";
  * planned in a next pass of the same transaction.
  */
 
-/** A product to create, change or delete. */
-export interface Write extends Change {
-  isDeleted?: boolean;
-  /** For a product that an upsert creates: the key that no other product may have. */
-  key?: ProductKey;
+/** Whoever says what becomes of a product: an operation, a line or a record. */
+export interface Cause {
+  change: Change;
 }
 
-/** The outcome of writes that were made together. */
-export interface Written<W extends Write> {
-  done: W[];
-  faults: Map<W, ApiError>;
+/** What became of products that were written together, by whoever said it. */
+export interface Written<C extends Cause> {
+  done: C[];
+  faults: Map<C, ApiError>;
   /** The size of the JSON of each changed product in bytes, by id. */
   sizes: Map<string, number>;
 }
@@ -72,48 +70,49 @@ const SAVEPOINT = sql`savepoint writes`;
 const ROLLBACK_WRITES = sql`rollback to savepoint writes`;
 
 /**
- * Writes all together, each product once. `beside` stores what belongs to them. Writes at
+ * Writes all together, each product once. `beside` stores what belongs to them. Those at
  * fault get their errors, and the others are written together. A fault that the bodies and the
- * stored rows do not explain is found by halving the writes. Throws `ChangedMeanwhile`, after
+ * stored rows do not explain is found by halving them. Throws `ChangedMeanwhile`, after
  * which the pool retries the transaction, and the failures of the database.
  */
-export async function writeTogether<W extends Write>(
+export async function writeTogether<C extends Cause>(
   tx: Transaction,
-  writes: readonly W[],
-  beside: (done: readonly W[], sizes: Written<W>["sizes"]) => Promise<void> =
-    () => Promise.resolve(),
-): Promise<Written<W>> {
-  const result: Written<W> = { done: [], faults: new Map(), sizes: new Map() };
-  const parts: (readonly W[])[] = [writes];
+  causes: readonly C[],
+  beside: (done: readonly C[]) => Promise<void> = () => Promise.resolve(),
+): Promise<Written<C>> {
+  const result: Written<C> = { done: [], faults: new Map(), sizes: new Map() };
+  const parts: (readonly C[])[] = [causes];
   for (let part; (part = parts.shift());) {
     if (part.length === 0) continue;
-    const changes = part.filter(({ isDeleted }) => !isDeleted);
-    const deletions = part.filter(({ isDeleted }) => isDeleted);
+    const changes = part.map(({ change }) => change);
+    const writes = changes.filter((change) => change.method !== "delete");
     try {
       const replies = await tx.send(
         SAVEPOINT,
-        ...assertNew(part),
-        ...writeProducts(tx, changes, deletions.map(({ id }) => id)),
-        storeSized(tx, changes),
+        ...assertNew(changes),
+        ...writeProducts(tx, changes),
+        storeSized(tx, writes),
       );
       const stored = replies.at(-1) as { id: string; bytes: number }[];
       const sizes = new Map(stored.map(({ id, bytes }) => [id, bytes]));
-      const large = changes.filter(({ id }) => !sizes.has(id));
+      const large = part.filter(({ change: { method, id } }) =>
+        method !== "delete" && !sizes.has(id)
+      );
       if (large.length === 0) {
-        await beside(part, sizes);
+        await beside(part);
         result.done.push(...part);
         for (const [id, bytes] of sizes) result.sizes.set(id, bytes);
         continue;
       }
       await tx.send(ROLLBACK_WRITES);
-      for (const write of large) {
-        result.faults.set(write, invalid("The body", [TOO_LARGE]));
+      for (const cause of large) {
+        result.faults.set(cause, invalid("The body", [TOO_LARGE]));
       }
     } catch (error) {
       if (!isDataError(error) || isKeyUsed(error)) throw error;
       await tx.send(ROLLBACK_WRITES);
-      const faults = await findFaults(tx, changes, deletions);
-      for (const [write, fault] of faults) result.faults.set(write, fault);
+      const faults = await findFaults(tx, part);
+      for (const [cause, fault] of faults) result.faults.set(cause, fault);
       if (faults.size === 0) {
         if (isViolation(error)) throw new ChangedMeanwhile(error);
         if (part.length === 1) {
@@ -126,14 +125,16 @@ export async function writeTogether<W extends Write>(
         }
       }
     }
-    parts.unshift(part.filter((write) => !result.faults.has(write)));
+    parts.unshift(part.filter((cause) => !result.faults.has(cause)));
   }
   return result;
 }
 
 /** Violates `rows_found` if SQL has inserted a product with the key of one that an upsert creates. */
-function assertNew(writes: readonly Write[]): Statement[] {
-  const keys = writes.flatMap(({ key }) => key ?? []);
+function assertNew(changes: readonly Change[]): Statement[] {
+  const keys = changes.flatMap((change) =>
+    change.method === "create" ? change.key ?? [] : []
+  );
   if (keys.length === 0) return [];
   const others = sql`
     from products p
@@ -143,24 +144,29 @@ function assertNew(writes: readonly Write[]): Statement[] {
 }
 
 /** The errors that bodies and stored rows show. */
-async function findFaults<W extends Write>(
+async function findFaults<C extends Cause>(
   tx: Transaction,
-  changes: readonly W[],
-  deletions: readonly W[],
-): Promise<Map<W, ApiError>> {
-  const faults = new Map<W, ApiError>();
-  const details = await findErrors(tx.send, changes);
-  changes.forEach((write, i) => {
-    if (!details[i]) faults.set(write, productNotFound(write.id));
+  causes: readonly C[],
+): Promise<Map<C, ApiError>> {
+  const faults = new Map<C, ApiError>();
+  const writing = causes.flatMap((cause) =>
+    cause.change.method === "delete" ? [] : [{ cause, write: cause.change }]
+  );
+  const details = await findErrors(tx.send, writing.map(({ write }) => write));
+  writing.forEach(({ cause, write }, i) => {
+    if (!details[i]) faults.set(cause, productNotFound(write.id));
     else if (details[i].length > 0) {
-      faults.set(write, invalid("The body", details[i]));
+      faults.set(cause, invalid("The body", details[i]));
     }
   });
-  if (deletions.length === 0) return faults;
-  const [used] = await tx.send(idsInPrograms(deletions.map(({ id }) => id)));
+  const deleting = causes.filter(({ change }) => change.method === "delete");
+  if (deleting.length === 0) return faults;
+  const [used] = await tx.send(
+    idsInPrograms(deleting.map(({ change }) => change.id)),
+  );
   const ids = new Set(used.map(({ product_id }) => product_id));
-  for (const write of deletions) {
-    if (ids.has(write.id)) faults.set(write, inProgram());
+  for (const cause of deleting) {
+    if (ids.has(cause.change.id)) faults.set(cause, inProgram());
   }
   return faults;
 }

@@ -1,4 +1,4 @@
-import type { Entry, RestoredLine } from "../../schema/bodies.ts";
+import type { Entry, ProductBody, RestoredLine } from "../../schema/bodies.ts";
 import {
   ApiError,
   type ErrorDetail,
@@ -26,10 +26,11 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { type ReferencedId, unknownReferences } from "../products/errors.ts";
+import type { Creation, Write } from "../products/change.ts";
 import { lockKeys } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
 import { changedFields } from "../products/upsert.ts";
-import { type Write, writeTogether } from "../products/write_together.ts";
+import { type Cause, writeTogether } from "../products/write_together.ts";
 import { ORGANIZATION_COLUMNS } from "../records/organization.ts";
 import { recordColumns } from "../records/records.ts";
 import { selectLines, transferSettings } from "./export.ts";
@@ -244,15 +245,15 @@ async function writeOrganization(
   `);
 }
 
-/** What a line changes. */
-interface LineChange {
+/** A line that says something new. */
+interface ChangedLine extends Cause {
   number: number;
+  /** What becomes of its record. */
+  change: Write;
   /** The values of the line. */
   record: RestoredLine;
   /** The record, as a line has it. Absent for a new one. */
   before: RestoredLine | undefined;
-  /** The fields that the line changes. */
-  body: Entry;
   /** What it changes of what `GET` does not show. */
   stored: RestoredLine["stored"];
 }
@@ -265,7 +266,7 @@ interface LineChange {
 async function findChanges(
   tx: Transaction,
   lines: readonly RecordLine[],
-): Promise<{ changes: LineChange[]; refused: Map<number, string> }> {
+): Promise<{ changes: ChangedLine[]; refused: Map<number, string> }> {
   const [{ kind, table }] = lines as [RecordLine];
   const areTheirs = sql`r.id ${isAnyOf(lines.map(({ id }) => id))}`;
   const results = await tx.send(
@@ -294,11 +295,11 @@ async function findChanges(
   }
   const named = await findNamed(
     tx,
-    read.map(({ number, record: { id, ...body } }) => (
-      { number, id, body, isNew: true, restored: {} }
+    read.map(({ record: { id, ...body } }): Creation => (
+      { method: "create", id, body, restored: {} }
     )),
   );
-  const changes = named.flatMap((found, i): LineChange[] => {
+  const changes = named.flatMap((found, i): ChangedLine[] => {
     const { number } = read[i]!;
     if (found instanceof ApiError) {
       refused.set(number, reasonOf(found.details));
@@ -309,8 +310,8 @@ async function findChanges(
     const before = text === undefined
       ? undefined
       : parseExact(text) as RestoredLine;
-    const change = compareStored(table, record, before);
-    return change ? [{ number, record, ...change }] : [];
+    const news = compareStored(table, record, before);
+    return news ? [{ number, record, before, ...news }] : [];
   });
   return { changes, refused };
 }
@@ -318,20 +319,40 @@ async function findChanges(
 /** What a record changes of the stored one. Undefined if that is nothing. */
 function compareStored(
   table: LineTable,
-  { stored, ...body }: RestoredLine,
+  { stored, ...values }: RestoredLine,
   before: RestoredLine | undefined,
-): Pick<LineChange, "before" | "body" | "stored"> | undefined {
-  if (!before) return { before, body, stored };
+): Pick<ChangedLine, "change" | "stored"> | undefined {
+  const { id, product_code, created_at, updated_at } = values;
+  const restored = { product_code, created_at, updated_at };
+  if (!before) {
+    const body = bodyOf(values);
+    return { change: { method: "create", id, body, restored }, stored };
+  }
   const fields = table === "products" ? FIELDS : RECORDS[table].fields;
-  const changed = changedFields(before, body, fields);
+  const changed = changedFields(before, values, fields);
   const others = Object.fromEntries(
     Object.entries(stored).filter(([name, value]) =>
       !isEqual(value, before.stored[name])
     ),
   );
-  return Object.keys({ ...changed, ...others }).length > 0
-    ? { before, body: changed, stored: others }
-    : undefined;
+  if (Object.keys({ ...changed, ...others }).length === 0) return undefined;
+  const body = bodyOf(changed);
+  const change = {
+    method: "update",
+    id,
+    body,
+    isWhole: true,
+    restored,
+  } as const;
+  return { change, stored: others };
+}
+
+/** The values without those that a body does not have. */
+function bodyOf(
+  { id: _, product_code: __, created_at: ___, updated_at: ____, ...body }:
+    Entry,
+): ProductBody {
+  return body;
 }
 
 /** The errors of lines, by their numbers. */
@@ -340,18 +361,9 @@ type Faults = Map<number, ErrorDetail[]>;
 /** Writes products as batches do, with what `GET` does not show of them. */
 async function writeProducts(
   tx: Transaction,
-  changes: readonly LineChange[],
+  changes: readonly ChangedLine[],
 ): Promise<Faults> {
-  const writes = changes.map((change): Write & LineChange => {
-    const { id, product_code, created_at, updated_at } = change.record;
-    const restored = { product_code, created_at, updated_at } as Entry;
-    const isNew = !change.before;
-    const { id: _, ...body } = Object.fromEntries(
-      Object.entries(change.body).filter(([name]) => !(name in restored)),
-    );
-    return { ...change, id, body, isNew, isWhole: true, restored };
-  });
-  const { faults } = await writeTogether(tx, writes, async (done) => {
+  const { faults } = await writeTogether(tx, changes, async (done) => {
     await tx.send(...storeOnix(done));
   });
   return new Map(
@@ -360,15 +372,15 @@ async function writeProducts(
 }
 
 /** Replaces what ONIX stores beside products, where lines change it. */
-function storeOnix(changes: readonly LineChange[]): Statement[] {
+function storeOnix(changes: readonly ChangedLine[]): Statement[] {
   return ONIX_TABLES.flatMap((table) => {
     const changing = changes.filter(({ stored }) => stored[table]);
     const rows = changing.flatMap(({ record, stored }) =>
       (stored[table] as Entry[])
         .map((row) => ({ ...row, product_id: record.id }))
     );
-    const existing = changing.flatMap(({ record, before }) =>
-      before ? record.id : []
+    const existing = changing.flatMap(({ change: { method, id } }) =>
+      method === "update" ? id : []
     );
     return [
       ...existing.length > 0
@@ -397,7 +409,7 @@ function storeOnix(changes: readonly LineChange[]): Statement[] {
 async function writeRecords(
   tx: Transaction,
   table: OwnTable,
-  changes: readonly LineChange[],
+  changes: readonly ChangedLine[],
 ): Promise<Faults> {
   const faults = await findUnknown(tx, table, changes);
   const valid = changes.filter(({ number }) => !faults.has(number));
@@ -428,7 +440,7 @@ async function writeRecords(
 async function findUnknown(
   tx: Transaction,
   table: OwnTable,
-  changes: readonly LineChange[],
+  changes: readonly ChangedLine[],
 ): Promise<Faults> {
   const references = referencesIn(table, RECORDS[table].fields);
   const ids = changes.flatMap(({ record, stored }, at): ReferencedId[] => [
@@ -453,7 +465,7 @@ async function findUnknown(
 }
 
 /** Sets the products of programs, where lines change them. */
-function setPrograms(changes: readonly LineChange[]): Statement[] {
+function setPrograms(changes: readonly ChangedLine[]): Statement[] {
   const changing = changes.filter(({ stored }) => stored.products);
   const rows = changing.flatMap(({ record, stored }) =>
     stored.products!.map((product_id) => (

@@ -75,7 +75,7 @@ Deno.test({
     await it("of ISBNs: by their hashes", async () => {
       const isbns = ["9780306406157", "9780141439587", "9780198526636"];
       const locks = await sql<{ lock: string }[]>`
-        select hashtextextended(${org.id} || ' isbn13 ' || isbn, 1)::text as lock
+        select hashtextextended(${org.id} || ' isbn ' || isbn, 1)::text as lock
         from jsonb_array_elements_text(${sql.json(isbns)}) isbn
       `;
       const [first, , last] = locks.map(({ lock }) => BigInt(lock))
