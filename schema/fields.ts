@@ -292,10 +292,13 @@ export function labelled(list: OnixList): Column {
 }
 
 /** Codes of an ONIX list in an array column, empty by default. */
-export function codesOf(onixList: OnixList): Column {
+export function codesOf(
+  onixList: OnixList,
+  item: v.GenericSchema = code(onixList),
+): Column {
   const codes = `Codes of ONIX List ${onixList}.`;
   return column(
-    described(codes, array(code(onixList), { distinct: [SAME] })),
+    described(codes, array(item, { distinct: [SAME] })),
     described(codes, v.array(v.string())),
     { fallback: [], format: "array" },
   );

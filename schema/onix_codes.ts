@@ -43,8 +43,8 @@ function oneOfMany(list: OnixList) {
   return { ...schema, "~run": run };
 }
 
-/** The rest of the world, which is a code of the lists of countries and regions in ONIX 2.1 alone. */
-const ROW = "ROW";
+/** The rest of the world, which is a region or country of ONIX 2.1 alone. */
+export const ROW = "ROW";
 
 /** The sentence about a value that is no code of the list, with the one that was meant. */
 export function expectedCode(list: OnixList, value: unknown): string {
@@ -140,7 +140,8 @@ export function codesIn(list: OnixList): string[] {
   return knownIn(list).map(({ code }) => code);
 }
 
-/** The codes that ONIX 3 has, with their labels. */
+/** The codes with their labels, without the region that ONIX 3 has no more. */
 function knownIn(list: OnixList) {
-  return CODE_LISTS[list].codes.filter(({ code }) => code !== ROW);
+  const { codes } = CODE_LISTS[list];
+  return list === 49 ? codes.filter(({ code }) => code !== ROW) : codes;
 }

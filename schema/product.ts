@@ -35,7 +35,7 @@ import {
   words,
 } from "./fields.ts";
 import { type Distinct, distinctBy, isObject } from "./objects.ts";
-import { code } from "./onix_codes.ts";
+import { code, expectedCode, ROW } from "./onix_codes.ts";
 import {
   ExactNumber,
   ExtentValue,
@@ -247,10 +247,16 @@ const COLLATERAL = {
   },
 };
 
+/** A country, which the rest of the world is not since ONIX 3. */
+const Country = v.pipe(
+  code(91),
+  v.check((code) => code !== ROW, `invalid_code: ${expectedCode(91, ROW)}`),
+);
+
 // deno-fmt-ignore
 const TERRITORY = {
-  countries_included: about("The countries that belong to it.", codesOf(91)),
-  countries_excluded: about("The countries that are taken out of the included regions.", codesOf(91)),
+  countries_included: about("The countries that belong to it.", codesOf(91, Country)),
+  countries_excluded: about("The countries that are taken out of the included regions.", codesOf(91, Country)),
   regions_included: about("The regions that belong to it, such as `WORLD`.", codesOf(49)),
   regions_excluded: about("The regions that are taken out of the included countries or regions.", codesOf(49)),
 };

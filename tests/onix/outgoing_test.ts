@@ -1,4 +1,9 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
@@ -541,4 +546,40 @@ Deno.test("A message", async (t) => {
     assertStringIncludes(text, "<IDValue>9780141439587</IDValue>");
     assertStringIncludes(text, "<IDValue>P-1</IDValue>");
   });
+});
+
+Deno.test("A price edited here goes out with the taxes of JSON and no other", async () => {
+  const tax = (parts: string) =>
+    `Tax(TaxType=01 ${parts} TaxableAmount=11 TaxAmount=1)`;
+  const unread = [
+    "TaxExempt()",
+    tax("TaxRateCode=Q TaxRatePercent=7"),
+    tax("TaxRatePercent=seven"),
+  ];
+  const edits: Record<string, [edit: (price: Any) => void, tax?: string]> = {
+    amount: [(price) => price.price_amount = 15],
+    currency: [(price) => price.currency_code = "USD"],
+    taxes: [
+      (price) => price.taxes = [{ tax_type: "01", tax_rate_percent: 19 }],
+      "Tax/TaxRatePercent = 19,Tax/TaxType = 01",
+    ],
+    status: [(price) => price.price_status = "02", "as they came"],
+  };
+  for (const taxes of unread) {
+    for (const [name, [edit, expected = ""]] of Object.entries(edits)) {
+      const { book, received } = await importedFrom(leastWith(
+        `ProductSupply(SupplyDetail(Supplier(SupplierRole=01 SupplierName=S) ProductAvailability=20 Price(PriceType=02 PriceAmount=12 ${taxes} CurrencyCode=EUR)))`,
+      ));
+      const taxesIn = () =>
+        leavesOf(writeRecord(book, received, "3.1").record)
+          .filter((leaf) => /Price\/Tax/.test(leaf))
+          .map((leaf) => leaf.slice(leaf.indexOf("Price/") + 6)).join();
+      const before = taxesIn();
+      const [territory] = (book.product as Any).product_territories;
+      edit(territory.supply_details[0].prices[0]);
+      const is = expected === "as they came" ? before : expected;
+      assertEquals(taxesIn(), is, `${name} ${taxes}`);
+      assert(before !== "");
+    }
+  }
 });

@@ -7,7 +7,13 @@ import {
   type Rows,
   type Values,
 } from "../../fields.ts";
-import { isEqual, isObject, MAX_ENTRIES, remembered } from "../../objects.ts";
+import {
+  isEqual,
+  isObject,
+  MAX_ENTRIES,
+  objectsIn,
+  remembered,
+} from "../../objects.ts";
 import {
   child,
   childrenOf,
@@ -174,7 +180,9 @@ function groupCodec(name: string, fields: Fields): Codec {
       }
       const target = found ?? element(name, []);
       if (!found) composite.children.push(target);
-      writeFields(fields, target, now, isObject(before) ? before : {}, reader);
+      const was = isObject(before) ? before : {};
+      const changed = changedFields(fields, name, now, was);
+      writeFields(changed, target, now, was, reader);
     },
     project: (value) =>
       isObject(value) ? projectFields(fields, name, value) : undefined,
@@ -186,13 +194,24 @@ export function codecOfEntry(
   name: string,
   array:
     & Pick<Rows | Values, "fields" | "same">
-    & Pick<Rows, "apart" | "keepsRest">,
+    & Pick<Rows, "apart" | "keepsRest" | "together">,
 ): EntryCodec {
-  const { fields, keepsRest } = array;
+  const { fields, keepsRest, together = [] } = array;
   return {
     read: (found, reader) => readFields(fields, found, reader),
-    write: (found, now, before, reader) =>
-      writeFields(fields, found, now, before, reader),
+    write(found, now, before, reader) {
+      const changed = changedFields(fields, found.name, now, before);
+      const isOne = changed.some(([name]) => together.includes(name));
+      for (const name of isOne ? together : []) {
+        removeUnread(
+          elementOf(name, fields[name]!)!,
+          found,
+          before[name],
+          reader,
+        );
+      }
+      writeFields(changed, found, now, before, reader);
+    },
     project: (entry) => projectFields(fields, name, entry) ?? {},
     ...keysOf(array),
     keepsRest,
@@ -213,19 +232,42 @@ function readFields(
   return values;
 }
 
-/** Writes the fields that have changed. */
-function writeFields(
+/** The fields that have changed. */
+function changedFields(
   fields: Fields,
+  composite: string,
+  now: Record<string, unknown>,
+  before: Record<string, unknown>,
+): [string, Codec][] {
+  return codecsIn(fields, composite).filter(([name, { project }]) =>
+    !isEqual(project(now[name]), project(before[name]))
+  );
+}
+
+function writeFields(
+  changed: readonly [string, Codec][],
   composite: Element,
   now: Record<string, unknown>,
   before: Record<string, unknown>,
   reader: RecordReader,
 ): void {
-  for (const [name, codec] of codecsIn(fields, composite.name)) {
-    const is = codec.project(now[name]);
-    if (isEqual(is, codec.project(before[name]))) continue;
+  for (const [name, codec] of changed) {
     codec.write(composite, now[name], before[name], reader);
   }
+}
+
+/** Removes the composites with this name that are none of the entries: they belong to what was said before. */
+function removeUnread(
+  name: string,
+  parent: Element,
+  entries: unknown,
+  reader: RecordReader,
+): void {
+  const read = objectsIn(entries).map((entry) => reader.elementOf(entry));
+  const unread = parent.children.filter((each) =>
+    each.name === name && each.children.length > 0 && !read.includes(each)
+  );
+  replaceChildren(parent, unread, []);
 }
 
 /** The object with the fields that the composite has elements for, or undefined without any. */

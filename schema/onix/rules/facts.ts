@@ -1,4 +1,4 @@
-import { codesIn, type OnixList } from "../../onix_codes.ts";
+import { codesIn, type OnixList, ROW } from "../../onix_codes.ts";
 import composites from "./composites.txt" with { type: "text" };
 import dataElements from "./data_elements.txt" with { type: "text" };
 import onix21 from "./onix21.txt" with { type: "text" };
@@ -339,6 +339,6 @@ export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
   return CODES_OF_KINDS.getOrInsertComputed(kind, () => {
     const list = Number.parseInt(kind);
     if (Number.isNaN(list)) return;
-    return new Set(codesIn(list as OnixList));
+    return new Set(codesIn(list as OnixList).filter((code) => code !== ROW));
   });
 }

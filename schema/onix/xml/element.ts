@@ -131,8 +131,10 @@ export function copyOf(element: Element): Element {
 
 /** The elements beside a value that say it again in other words. */
 const RESTATED: Readonly<Record<string, readonly string[]>> = {
+  CurrencyCode: ["TaxExempt"],
   ExtentValue: ["ExtentValueRoman"],
   MarketPublishingStatus: ["MarketPublishingStatusNote"],
+  PriceAmount: ["TaxExempt"],
   PriceType: ["PriceTypeDescription"],
   PublishingStatus: ["PublishingStatusNote"],
 };
