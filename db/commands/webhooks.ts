@@ -1,7 +1,7 @@
 import { hostOf } from "../../schema/targets.ts";
 import { sql } from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
-import { backlog, behind } from "../webhooks/work.ts";
+import { backlog } from "../webhooks/webhooks.ts";
 import { command, flag, uuid } from "./arguments.ts";
 import { format } from "./output.ts";
 
@@ -18,24 +18,28 @@ export const LIST_WEBHOOKS = command({
     const database = await connect(organization);
     const rows = await database.scan(sql<{ host: string }>`
       select
-        w.organization_id, w.id, w.url as host,
+        webhook.organization_id, webhook.id, webhook.url as host,
         case
-          when not w.enabled then w.disabled_reason
-          when greatest(w.resumes_at, w.paused_until) > now() then 'resting'
-          when w.failures > 0 then 'failing'
+          when not webhook.enabled then webhook.disabled_reason
+          when greatest(webhook.resumes_at, webhook.paused_until) > now() then 'resting'
+          when webhook.failures > 0 then 'failing'
           else 'sending'
         end as state,
-        array_to_string(w.events, ',') as events,
-        ${behind(sql`w.organization_id`)} as behind,
-        b.waiting,
-        ${rfc3339("w.failing_since")} as failing_since,
-        ${rfc3339("greatest(w.resumes_at, w.paused_until)")} as resumes_at,
-        ${rfc3339("w.last_success_at")} as last_success_at,
-        ${rfc3339("w.disabled_at")} as disabled_at
-      from webhooks w
-      cross join lateral (${backlog(sql`w.organization_id`)}) b
-      ${organization ? sql`where w.organization_id = ${organization}` : []}
-      order by w.organization_id, w.created_at, w.id
+        array_to_string(webhook.events, ',') as events,
+        backlog.behind,
+        backlog.waiting,
+        ${rfc3339("webhook.failing_since")} as failing_since,
+        ${
+      rfc3339("greatest(webhook.resumes_at, webhook.paused_until)")
+    } as resumes_at,
+        ${rfc3339("webhook.last_success_at")} as last_success_at,
+        ${rfc3339("webhook.disabled_at")} as disabled_at
+      from webhooks webhook
+      cross join lateral (${backlog(sql`webhook.organization_id`)}) backlog
+      ${
+      organization ? sql`where webhook.organization_id = ${organization}` : []
+    }
+      order by webhook.organization_id, webhook.created_at, webhook.id
     `);
     const shown = rows.map((row) => (
       { ...row, host: hostOf(new URL(row.host)) }

@@ -1,14 +1,12 @@
 import type { WebhookConfig } from "../../schema/config.ts";
 import type { Delivery } from "../../schema/webhooks.ts";
-import { sql } from "../connections/sql.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import {
   addMessages,
   announceDisabled,
   deliveriesOf,
-  dropStale,
-  dueMessages,
-  lease,
+  isSuperseded,
   type Message,
   prune,
   sendAll,
@@ -25,7 +23,7 @@ import {
   type Webhook,
   webhookNotFound,
 } from "./webhook.ts";
-import { backlogOf, MAX_IN_FLIGHT } from "./work.ts";
+import { MAX_IN_FLIGHT } from "./work.ts";
 
 /** What a claim has made of a webhook. */
 export interface Claim {
@@ -65,40 +63,37 @@ export async function claimMessages(
       now,
       config,
     );
-
-    const [, [backlog]] = await tx.send(
-      storeDeliveries(id, deliveries),
-      backlogOf(id),
-    );
-    const [, due] = backlog!.due > 0
-      ? await tx.send(dropStale(id), dueMessages(id))
-      : [[], []];
-    const { waiting, untried, sent, sent_products } = backlog!;
-    const free = Math.max(0, Math.min(room, maxInFlight(webhook, now) - sent));
-    const beingSent = new Set(sent_products);
-    // A message about a product waits until an older one has arrived.
-    const isNext = ({ product_id }: { product_id?: string | null }) =>
-      !product_id || !beingSent.has(product_id);
-    const leased = due.filter(isNext).slice(0, free);
-    for (const { product_id } of leased) beingSent.add(product_id);
-    const followed = await follow(
-      { lookUp: async (statement) => (await tx.send(statement))[0] },
-      { webhook, now },
-      backlog!.waits_for_cursor
-        ? 0
-        : Math.min(free - leased.length, config.waitingMax - waiting - untried),
-    );
-    const leaseEnd = isoTime(now + 2 * config.timeoutMs);
-    const made = followed.messages.map((message) => (
-      isNext(message) ? { ...message, sent_until: leaseEnd } : message
-    ));
     const isDisabled = before.enabled && !webhook.enabled;
     const hasRecovered = before.failures >= BACK_OFF_AFTER &&
       webhook.failures < BACK_OFF_AFTER;
+    const leaseEnd = isoTime(now + 2 * config.timeoutMs);
+    const inFlight = maxInFlight(webhook, now);
+
+    const [, , claimed, [backlog]] = await tx.send(
+      storeDeliveries(id, deliveries),
+      dropStale(before),
+      claimDue(before, { room, inFlight, leaseEnd }),
+      backlogOf(id),
+    );
+    const { waiting, sent, sent_products, waits_for_cursor } = backlog!;
+    const followed = await follow(
+      { lookUp: async (statement) => (await tx.send(statement))[0] },
+      { webhook, now },
+      waits_for_cursor ? 0 : Math.min(
+        room - claimed.length,
+        inFlight - sent,
+        config.waitingMax - waiting,
+      ),
+    );
+    // A message about a product waits until an older one has arrived.
+    const mayGo = ({ product_id = null }: { product_id?: string | null }) =>
+      product_id === null || !sent_products.includes(product_id);
+    const made = followed.messages.map((message) => (
+      mayGo(message) ? { ...message, sent_until: leaseEnd } : message
+    ));
     await tx.commit(
       storeWebhook({ ...webhook, cursor: followed.cursor }),
-      ...leased.length > 0 ? [lease(id, leased, leaseEnd)] : [],
-      ...made.length > 0 ? [addMessages(sql`w.id = ${id}`, made)] : [],
+      ...made.length > 0 ? [addMessages(sql`webhook.id = ${id}`, made)] : [],
       ...hasRecovered ? [sendAll(id)] : [],
       ...isDisabled ? announceDisabled(webhook) : [],
       ...deliveries.length > 0 ? [prune(id)] : [],
@@ -106,7 +101,7 @@ export async function claimMessages(
     // An attempt must end within the lease of its message.
     const messages = performance.now() > beginBy
       ? []
-      : [...leased, ...made.filter(({ sent_until }) => sent_until)];
+      : [...claimed, ...made.filter(({ sent_until }) => sent_until)];
     const { hasMore } = followed;
     return { webhook, isDisabled, deliveries, messages, hasMore };
   });
@@ -115,4 +110,99 @@ export async function claimMessages(
 function maxInFlight(webhook: Webhook, now: number): number {
   if (!webhook.enabled || pausedUntil(webhook) > now) return 0;
   return webhook.failures > 0 ? 1 : MAX_IN_FLIGHT;
+}
+
+/** A message that is claimed, and the product that it is about. */
+interface Claimed extends Message {
+  product_id: string | null;
+}
+
+/**
+ * Claims the messages that are due, the oldest first: until their lease ends, no other process
+ * sends them. Some messages of the webhook may be sent already, and count.
+ */
+export function claimDue(
+  webhook: Webhook,
+  { room, inFlight, leaseEnd }: {
+    room: number;
+    inFlight: number;
+    leaseEnd: string;
+  },
+): Statement<Claimed> {
+  const { id } = webhook;
+  return sql<Claimed>`
+    update webhook_deliveries message
+    set sent_until = ${leaseEnd}
+    where message.organization_id = ${organization} and message.webhook_id = ${id}
+      and message.id in (
+        select due.id
+        from webhook_deliveries due
+        where due.organization_id = ${organization} and due.webhook_id = ${id}
+          and due.status = 'waiting'
+          and due.next_attempt_at <= greatest(now(), ${
+    dueBy(webhook)
+  }::timestamptz)
+          and (due.sent_until is null or due.sent_until < now())
+          -- A message about a product waits until an older one has arrived.
+          and not exists (
+            select
+            from webhook_deliveries older
+            where older.organization_id = ${organization} and older.webhook_id = ${id}
+              and older.sent_until >= now() and older.product_id = due.product_id
+          )
+        order by due.next_attempt_at, due.id
+        limit greatest(0, least(${room}::bigint, ${inFlight}::bigint - (
+          select count(*)
+          from webhook_deliveries sent
+          where sent.organization_id = ${organization} and sent.webhook_id = ${id}
+            and sent.status = 'waiting' and sent.sent_until >= now()
+        )))
+      )
+    returning message.id, message.body, message.product_id
+  `;
+}
+
+/** Deletes the due messages about products that have changed since: newer messages follow. */
+function dropStale(webhook: Webhook): Statement {
+  return sql`
+    delete from webhook_deliveries message
+    where message.organization_id = ${organization} and message.webhook_id = ${webhook.id}
+      and message.status = 'waiting'
+      and message.next_attempt_at <= greatest(now(), ${
+    dueBy(webhook)
+  }::timestamptz)
+      and (message.sent_until is null or message.sent_until < now())
+      and ${isSuperseded}
+  `;
+}
+
+/** A webhook that backs off sends any message after its pause, the others those whose time has come. */
+function dueBy({ failures }: Webhook): "infinity" | null {
+  return failures >= BACK_OFF_AFTER ? "infinity" : null;
+}
+
+/** The messages of a webhook that have not arrived. */
+interface Backlog {
+  waiting: number;
+  /** How many of them are being sent. */
+  sent: number;
+  /** The products that these are about. */
+  sent_products: (string | null)[];
+  /** Whether one of the messages moves the cursor. Until it has arrived, the feed is not read. */
+  waits_for_cursor: boolean;
+}
+
+function backlogOf(id: string): Statement<Backlog> {
+  return sql`
+    select
+      count(*)::int as waiting,
+      (count(*) filter (where message.sent_until >= now()))::int as sent,
+      coalesce(
+        json_agg(message.product_id) filter (where message.sent_until >= now()), '[]'
+      ) as sent_products,
+      count(message.next_cursor) > 0 as waits_for_cursor
+    from webhook_deliveries message
+    where message.organization_id = ${organization} and message.webhook_id = ${id}
+      and message.status = 'waiting'
+  `;
 }

@@ -11,6 +11,7 @@ import {
   isOneOfTexts,
   json,
   organization,
+  raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
@@ -23,11 +24,11 @@ import {
   type Webhook,
   webhookNotFound,
 } from "./webhook.ts";
-import { isDue, isFree, isUntried, MAX_IN_FLIGHT } from "./work.ts";
 
 /*
  * The messages of webhooks: those that wait or are being sent, and what became of the
- * last ones. While a message is being sent, `sent_until` is the end of its lease.
+ * last ones. While a message is being sent, `sent_until` is the end of its lease. In all
+ * statements, `message` is a row of webhook_deliveries, and `webhook` one of webhooks.
  */
 
 /** A message for an attempt. Each attempt sends the same id and body. */
@@ -65,12 +66,37 @@ export function payload(
 
 /** A delivery as responses have it. */
 const shownColumns = sql`
-  d.id, d.type, d.product_id, d.status, d.attempts,
-  ${rfc3339("d.created_at")} as created_at,
-  ${rfc3339("d.attempted_at")} as attempted_at,
-  ${rfc3339("d.next_attempt_at")} as next_attempt_at,
-  d.response_status, d.response_body, d.error, d.duration_ms
+  message.id, message.type, message.product_id, message.status, message.attempts,
+  ${rfc3339("message.created_at")} as created_at,
+  ${rfc3339("message.attempted_at")} as attempted_at,
+  ${rfc3339("message.next_attempt_at")} as next_attempt_at,
+  message.response_status, message.response_body, message.error, message.duration_ms
 `;
+
+/**
+ * Whether a message is about a product, and no attempt has ended. Callers see it as an entry
+ * of the feed that the webhook is behind, not as a delivery.
+ */
+export const isUntried = raw(
+  "(message.attempts = 0 and message.product_id is not null)",
+);
+
+/** Whether the product of a message has changed since: a newer message follows. */
+export const isSuperseded = sql`(
+  message.product_id is not null
+  and not exists (
+    select
+    from product_changes change
+    where change.organization_id = ${organization} and change.product_id = message.product_id
+      and change.change_version = message.version
+  )
+  and not exists (
+    select
+    from product_deletions deletion
+    where deletion.organization_id = ${organization} and deletion.product_id = message.product_id
+      and deletion.change_version = message.version
+  )
+)`;
 
 /** Lists a page of a webhook's deliveries, newest first. Throws `NOT_FOUND` for an unknown webhook. */
 export async function listDeliveries(
@@ -79,22 +105,22 @@ export async function listDeliveries(
   { status, ...query }: DeliveryQuery,
 ): Promise<EntryPage> {
   const hasStatus = status
-    ? sql`and d.status = any(string_to_array(${status.join()}, ','))`
+    ? sql`and message.status = any(string_to_array(${status.join()}, ','))`
     : [];
   const found = sql`
-    from webhook_deliveries d
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
+    from webhook_deliveries message
+    where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
       and not ${isUntried} ${hasStatus}
   `;
   const entries = sql`
     select ${shownColumns} ${found}
-    order by d.created_at desc, d.id
+    order by message.created_at desc, message.id
     ${limitOf(query)}
   `;
   const [page] = await database.scan(sql<EntryPage>`
     ${selectEntries(entries, found)}
-    from webhooks w
-    where w.organization_id = ${organization} and w.id = ${webhookId}
+    from webhooks webhook
+    where webhook.organization_id = ${organization} and webhook.id = ${webhookId}
   `);
   if (!page) throw webhookNotFound(webhookId);
   return page;
@@ -111,56 +137,39 @@ export function deliveriesOf(
   messages: readonly { id: string }[],
 ): Statement<StoredDelivery> {
   return sql`
-    select ${shownColumns}, d.next_cursor
-    from webhook_deliveries d
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isOneOfTexts(messages.map(({ id }) => id))}
+    select ${shownColumns}, message.next_cursor
+    from webhook_deliveries message
+    where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
+      and message.id ${isOneOfTexts(messages.map(({ id }) => id))}
   `;
 }
 
-/** Whether the entry of delivery `d` is still the last one of its product. */
-const isCurrent = sql`(
-  d.product_id is null
-  or exists (
-    select
-    from product_changes c
-    where c.organization_id = ${organization} and c.product_id = d.product_id
-      and c.change_version = d.version
-  )
-  or exists (
-    select
-    from product_deletions x
-    where x.organization_id = ${organization} and x.product_id = d.product_id
-      and x.change_version = d.version
-  )
-)`;
-
-/** Adds messages to each webhook `w` of the organization with this condition. A replay sends them again. */
+/** Adds messages to each webhook of the organization with this condition. A replay sends them again. */
 export function addMessages(
   condition: Statement,
   messages: readonly NewMessage[],
 ): Statement {
   return sql`
-    insert into webhook_deliveries as d (
+    insert into webhook_deliveries as message (
       organization_id, webhook_id, id, type, body, product_id, version, next_cursor,
       status, created_at, next_attempt_at, sent_until
     )
     select
-      w.organization_id, w.id, m.id, m.type, m.body, m.product_id, m.version, m.next_cursor,
-      'waiting', now(), now(), m.sent_until
-    from webhooks w
-    cross join jsonb_to_recordset(${json(messages)}) m (
+      webhook.organization_id, webhook.id, new.id, new.type, new.body, new.product_id, new.version,
+      new.next_cursor, 'waiting', now(), now(), new.sent_until
+    from webhooks webhook
+    cross join jsonb_to_recordset(${json(messages)}) new (
       id text, type text, body text, product_id uuid, version bigint, next_cursor jsonb,
       sent_until timestamptz
     )
-    where w.organization_id = ${organization} and ${condition}
+    where webhook.organization_id = ${organization} and ${condition}
     on conflict (organization_id, webhook_id, id) do update set
       body = excluded.body,
       status = 'waiting',
       attempts = 0,
       created_at = excluded.created_at,
       next_attempt_at = excluded.next_attempt_at,
-      sent_until = coalesce(excluded.sent_until, d.sent_until)
+      sent_until = coalesce(excluded.sent_until, message.sent_until)
   `;
 }
 
@@ -174,12 +183,12 @@ export function announceDisabled(
   const type = "webhook.disabled";
   return [
     sql`
-      delete from webhook_deliveries d
-      where d.organization_id = ${organization} and d.status = 'waiting' and d.type = ${type}
-        and d.body::jsonb #>> '{data,id}' = ${id}
+      delete from webhook_deliveries message
+      where message.organization_id = ${organization} and message.status = 'waiting' and message.type = ${type}
+        and message.body::jsonb #>> '{data,id}' = ${id}
     `,
     addMessages(
-      sql`w.id <> ${id} and w.enabled and ${type} = any(w.events)`,
+      sql`webhook.id <> ${id} and webhook.enabled and ${type} = any(webhook.events)`,
       [{
         id: messageId(id, at),
         type,
@@ -192,61 +201,19 @@ export function announceDisabled(
 /** Makes all waiting messages due now. */
 export function sendAll(webhookId: string): Statement {
   return sql`
-    update webhook_deliveries d
+    update webhook_deliveries message
     set next_attempt_at = now()
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.status = 'waiting'
+    where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
+      and message.status = 'waiting'
   `;
 }
 
 /** Deletes the waiting messages that move the cursor: the cursor or the events have been changed. */
 export function dropCursors(webhookId: string): Statement {
   return sql`
-    delete from webhook_deliveries d
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.status = 'waiting' and d.next_cursor is not null
-  `;
-}
-
-/** Deletes the due messages about products that have changed since: newer messages follow. */
-export function dropStale(webhookId: string): Statement {
-  return sql`
-    delete from webhook_deliveries d
-    using webhooks w
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and w.organization_id = ${organization} and w.id = ${webhookId}
-      and ${isDue} and not ${isCurrent}
-  `;
-}
-
-/** A stored message, and the product that it is about. */
-export interface DueMessage extends Message {
-  product_id: string | null;
-}
-
-/** Selects due messages, twice as many as may be sent: some wait for older ones about their products. */
-export function dueMessages(webhookId: string): Statement<DueMessage> {
-  return sql`
-    select d.id, d.body, d.product_id
-    from webhook_deliveries d
-    join webhooks w on w.organization_id = ${organization} and w.id = ${webhookId}
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and ${isDue}
-    order by d.next_attempt_at, d.id
-    limit ${2 * MAX_IN_FLIGHT}
-  `;
-}
-
-/** Leases stored messages: until then, no other process sends them. */
-export function lease(
-  webhookId: string,
-  messages: readonly Message[],
-  until: string,
-): Statement {
-  return sql`
-    update webhook_deliveries d
-    set sent_until = ${until}
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id ${isOneOfTexts(messages.map(({ id }) => id))}
+    delete from webhook_deliveries message
+    where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
+      and message.status = 'waiting' and message.next_cursor is not null
   `;
 }
 
@@ -257,40 +224,41 @@ export function storeDeliveries(
 ): Statement {
   const rows = json(deliveries);
   return sql`
-    update webhook_deliveries d
+    update webhook_deliveries message
     set (
       status, attempts, attempted_at, next_attempt_at, sent_until,
       response_status, response_body, error, duration_ms
     ) = (
-      r.status, r.attempts, r.attempted_at, r.next_attempt_at, null,
-      r.response_status, r.response_body, r.error, r.duration_ms
+      after.status, after.attempts, after.attempted_at, after.next_attempt_at, null,
+      after.response_status, after.response_body, after.error, after.duration_ms
     )
-    from jsonb_populate_recordset(null::webhook_deliveries, ${rows}) r
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = r.id
+    from jsonb_populate_recordset(null::webhook_deliveries, ${rows}) after
+    where message.organization_id = ${organization} and message.webhook_id = ${webhookId} and message.id = after.id
   `;
 }
 
 /** Deletes the deliveries beyond the last 100 that succeeded, and the last 1,000 of 30 days that failed. */
 export function prune(webhookId: string): Statement {
-  const old = (condition: Statement, offset: number) =>
+  const beyond = (condition: Statement, offset: number) =>
     sql`(
-      select o.id
-      from webhook_deliveries o
-      where o.organization_id = ${organization} and o.webhook_id = ${webhookId} and ${condition}
-      order by o.created_at desc, o.id desc
+      select old.id
+      from webhook_deliveries old
+      where old.organization_id = ${organization} and old.webhook_id = ${webhookId}
+        and ${condition}
+      order by old.created_at desc, old.id desc
       offset ${offset}
     )`;
-  const isExpired = sql`o.created_at < now() - interval '30 days'`;
+  const isExpired = sql`old.created_at < now() - interval '30 days'`;
   // An array is made once, whatever the planner thinks of the number of rows.
   return sql`
-    delete from webhook_deliveries d
-    where d.organization_id = ${organization} and d.webhook_id = ${webhookId}
-      and d.id = any(array(
-        ${old(sql`o.status = 'succeeded'`, 100)}
+    delete from webhook_deliveries message
+    where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
+      and message.id = any(array(
+        ${beyond(sql`old.status = 'succeeded'`, 100)}
         union all
-        ${old(sql`o.status = 'failed'`, 1_000)}
+        ${beyond(sql`old.status = 'failed'`, 1_000)}
         union all
-        ${old(sql`o.status = 'failed' and ${isExpired}`, 0)}
+        ${beyond(sql`old.status = 'failed' and ${isExpired}`, 0)}
       ))
   `;
 }
@@ -308,25 +276,30 @@ export async function takeMessage(
   return await database.transaction(async (tx) => {
     const { webhook, now } = await lockWebhook(tx, webhookId);
     const [[message]] = await tx.send(
-      sql<Message & { is_free: boolean; is_current: boolean }>`
-        select d.id, d.body, ${isFree} as is_free, ${isCurrent} as is_current
-        from webhook_deliveries d
-        where d.organization_id = ${organization} and d.webhook_id = ${webhookId} and d.id = ${id}
+      sql<Message & { is_sent: boolean; is_superseded: boolean }>`
+        select
+          message.id, message.body, coalesce(message.sent_until >= now(), false) as is_sent,
+          ${isSuperseded} as is_superseded
+        from webhook_deliveries message
+        where message.organization_id = ${organization} and message.webhook_id = ${webhookId} and message.id = ${id}
       `,
     );
     if (!message) throw deliveryNotFound(id);
-    if (!message.is_free) {
+    if (message.is_sent) {
       throw conflict("being_sent", "The message is being sent at the moment");
     }
-    if (!message.is_current) {
+    if (message.is_superseded) {
       throw conflict(
         "superseded",
         "The product has changed since: the webhook gets a newer message",
       );
     }
-    await tx.commit(
-      lease(webhookId, [message], isoTime(now + 2 * timeoutMs)),
-    );
+    await tx.commit(sql`
+      update webhook_deliveries message
+      set sent_until = ${isoTime(now + 2 * timeoutMs)}
+      where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
+        and message.id = ${id}
+    `);
     return { webhook, message };
   });
 }

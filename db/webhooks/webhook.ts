@@ -60,10 +60,10 @@ export interface LockedWebhook {
 /** Locks a webhook until the end of the transaction. */
 export function locked(id: string): Statement<LockedWebhook> {
   return sql`
-    select to_jsonb(w) as webhook, (extract(epoch from now()) * 1000)::float8 as now
-    from webhooks w
-    where w.organization_id = ${organization} and w.id = ${id}
-    for no key update of w
+    select to_jsonb(webhook) as webhook, (extract(epoch from now()) * 1000)::float8 as now
+    from webhooks webhook
+    where webhook.organization_id = ${organization} and webhook.id = ${id}
+    for no key update
   `;
 }
 
@@ -91,9 +91,9 @@ const STORED_COLUMNS = raw(`
 export function storeWebhook({ secrets: _, ...webhook }: Webhook): Statement {
   const stored = sql`jsonb_populate_record(null::webhooks, ${json(webhook)})`;
   return sql`
-    update webhooks w
+    update webhooks webhook
     set (${STORED_COLUMNS}) = (select ${STORED_COLUMNS} from ${stored})
-    where w.organization_id = ${organization} and w.id = ${webhook.id}
+    where webhook.organization_id = ${organization} and webhook.id = ${webhook.id}
   `;
 }
 

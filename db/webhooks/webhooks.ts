@@ -12,7 +12,12 @@ import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type EntryPage, pageOf } from "../entry_page.ts";
 import { uuidv7 } from "../uuid.ts";
-import { announceDisabled, dropCursors, sendAll } from "./deliveries.ts";
+import {
+  announceDisabled,
+  dropCursors,
+  isUntried,
+  sendAll,
+} from "./deliveries.ts";
 import { cursorAt } from "./feed.ts";
 import {
   disabledBy,
@@ -26,7 +31,7 @@ import {
   type Webhook,
   webhookNotFound,
 } from "./webhook.ts";
-import { backlog, behind } from "./work.ts";
+import { entriesAfter } from "./work.ts";
 
 /* Webhooks as callers see them. */
 
@@ -42,15 +47,37 @@ interface FoundWebhook {
   waiting: number;
 }
 
+/** Entries of the feed are counted up to this. */
+const MAX_BEHIND = 1_000;
+
+/**
+ * Selects what a `webhook` has not sent: its `waiting` deliveries, and the number of entries
+ * of the feed that it is `behind`, with those whose messages have not been tried.
+ */
+export function backlog(owner: Statement | typeof organization): Statement {
+  const entries = entriesAfter(sql`webhook.cursor`, owner, MAX_BEHIND);
+  return sql`
+    select
+      (count(*) filter (where not ${isUntried}))::int as waiting,
+      least(
+        count(*) filter (where ${isUntried}) + (select count(*) from (${entries}) entries),
+        ${MAX_BEHIND}
+      )::int as behind
+    from webhook_deliveries message
+    where message.organization_id = ${owner} and message.webhook_id = webhook.id
+      and message.status = 'waiting'
+  `;
+}
+
 const webhooks = sql<FoundWebhook>`
-  select to_jsonb(w) as webhook, ${behind()} as behind, b.waiting
-  from webhooks w
-  cross join lateral (${backlog()}) b
-  where w.organization_id = ${organization}
+  select to_jsonb(webhook) as webhook, backlog.behind, backlog.waiting
+  from webhooks webhook
+  cross join lateral (${backlog(organization)}) backlog
+  where webhook.organization_id = ${organization}
 `;
 
 function webhookById(id: string): Statement<FoundWebhook> {
-  return sql`${webhooks} and w.id = ${id}`;
+  return sql`${webhooks} and webhook.id = ${id}`;
 }
 
 /** A page of the webhooks of the organization, oldest first. There are few, so all are read. */
@@ -59,7 +86,7 @@ export async function listWebhooks(
   query: PageQuery,
 ): Promise<EntryPage> {
   const rows = await database.scan(
-    sql<FoundWebhook>`${webhooks} order by w.created_at, w.id`,
+    sql<FoundWebhook>`${webhooks} order by webhook.created_at, webhook.id`,
   );
   return pageOf(rows.map(shown), query);
 }
@@ -84,8 +111,8 @@ export async function readWebhook(
 
 const webhookCount = sql<{ count: number }>`
   select count(*)::int as count
-  from webhooks w
-  where w.organization_id = ${organization}
+  from webhooks webhook
+  where webhook.organization_id = ${organization}
 `;
 
 /** Throws `CONFLICT` if there are more webhooks than this. */
@@ -191,7 +218,8 @@ export async function deleteWebhook(
   id: string,
 ): Promise<boolean> {
   const [deleted] = await database.write(sql`
-    delete from webhooks w where w.organization_id = ${organization} and w.id = ${id}
+    delete from webhooks webhook
+    where webhook.organization_id = ${organization} and webhook.id = ${id}
   `);
   return deleted.count > 0;
 }
@@ -216,11 +244,11 @@ export async function rotateSecret(
     }));
     const [, [row]] = await tx.commit(
       sql`
-        update webhooks w
+        update webhooks webhook
         set
           secrets = ${json([made, ...older].slice(0, MAX_SECRETS))},
           updated_at = ${timeOfUpdate(webhook, now)}
-        where w.organization_id = ${organization} and w.id = ${id}
+        where webhook.organization_id = ${organization} and webhook.id = ${id}
       `,
       webhookById(id),
     );

@@ -3,16 +3,16 @@
 -- The enabled webhooks, and $6 of those that have something to send
 select (
   select count(*)
-  from webhooks w
-  where w.enabled
+  from webhooks
+  where enabled
 )::int as enabled,
  (
-  select coalesce(json_agg(row_to_json(r)), '[]')
+  select coalesce(json_agg(row_to_json(ready)), '[]')
   from (
-    select w.organization_id,
-     w.id
-    from webhooks w
-    where w.enabled and coalesce(greatest(w.resumes_at, w.paused_until) <= now(), true) and exists (
+    select webhook.organization_id,
+     webhook.id
+    from webhooks webhook
+    where webhook.enabled and coalesce(greatest(webhook.resumes_at, webhook.paused_until) <= now(), true) and exists (
       select
       from change_origins o
       where (o.place = catalogue_place() and (
@@ -21,44 +21,65 @@ select (
       ) = 1 )
     ) and (
       select count(*)
-      from webhook_deliveries d
-      where d.organization_id = w.organization_id and d.webhook_id = w.id and d.sent_until >= now()
-    ) < case when w.failures > 0 then 1 else $1::int end and (coalesce((
-      select min(d.next_attempt_at)
-      from webhook_deliveries d
-      where d.organization_id = w.organization_id and d.webhook_id = w.id and d.status = 'waiting' and (d.sent_until is null or d.sent_until < now())
-    ) <= case when w.failures >= $2 then 'infinity' else now() end, false ) or (exists ((
-      select c.product_id
-      from product_changes c
-      where c.organization_id = w.organization_id and (c.change_version, c.product_id) > ((w.cursor ->> 'version')::bigint, (w.cursor ->> 'id')::uuid)
+      from webhook_deliveries sent
+      where sent.organization_id = webhook.organization_id and sent.webhook_id = webhook.id and sent.sent_until >= now()
+    ) < case when webhook.failures > 0 then 1 else $1::int end and ((
+      select min(message.next_attempt_at)
+      from webhook_deliveries message
+      where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id and message.status = 'waiting' and (message.sent_until is null or message.sent_until < now())
+    ) <= case when webhook.failures >= $2 then 'infinity' else now() end or (exists ((
+      select change.product_id
+      from product_changes change
+      where change.organization_id = webhook.organization_id and (change.change_version, change.product_id) > ((webhook.cursor ->> 'version')::bigint, (webhook.cursor ->> 'id')::uuid)
       limit $3
     ) union all (
-      select c.product_id
-      from product_deletions c
-      where c.organization_id = w.organization_id and (c.change_version, c.product_id) > ((w.cursor ->> 'version')::bigint, (w.cursor ->> 'id')::uuid) and c.change_version > (w.cursor ->> 'start')::bigint
+      select deletion.product_id
+      from product_deletions deletion
+      where deletion.organization_id = webhook.organization_id and (deletion.change_version, deletion.product_id) > ((webhook.cursor ->> 'version')::bigint, (webhook.cursor ->> 'id')::uuid) and deletion.change_version > (webhook.cursor ->> 'start')::bigint
       limit $4
-    ) ) or ((w.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000 or (w.cursor ->> 'origin')::uuid <> (
+    ) ) or (webhook.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000 or (webhook.cursor ->> 'origin')::uuid <> (
       select o.id
       from change_origins o
       where (o.place = catalogue_place() and (
         select count(*)
         from change_origins
       ) = 1 )
-    ) or (w.cursor ->> 'timeline')::bigint between 1 and case when pg_is_in_recovery() then (
+    ) or (webhook.cursor ->> 'timeline')::bigint between 1 and case when pg_is_in_recovery() then (
       select c.timeline_id
       from pg_control_checkpoint() c
-    ) else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end - 1 )) and not exists (
+    ) else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end - 1 ) and not exists (
       select
-      from webhook_deliveries d
-      where d.organization_id = w.organization_id and d.webhook_id = w.id and d.status = 'waiting' and d.next_cursor is not null
+      from webhook_deliveries message
+      where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id and message.status = 'waiting' and message.next_cursor is not null
     ) and (
-      select d.id
-      from webhook_deliveries d
-      where d.organization_id = w.organization_id and d.webhook_id = w.id and d.status = 'waiting'
-      order by d.next_attempt_at offset $5
+      select message.id
+      from webhook_deliveries message
+      where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id and message.status = 'waiting'
+      order by message.next_attempt_at offset $5
       limit 1
     ) is null )
     order by random()
     limit $6
-  ) r
+  ) ready
 ) as ready
+
+-- Claims the messages of a webhook that are due
+update webhook_deliveries message set sent_until = $2
+where message.organization_id = $1 and message.webhook_id = $3 and message.id in (
+  select due.id
+  from webhook_deliveries due
+  where due.organization_id = $1 and due.webhook_id = $4 and due.status = 'waiting' and due.next_attempt_at <= greatest(now(), $5::timestamptz) and (due.sent_until is null or due.sent_until < now()) and not exists (
+    select
+    from webhook_deliveries older
+    where older.organization_id = $1 and older.webhook_id = $6 and older.sent_until >= now() and older.product_id = due.product_id
+  )
+  order by due.next_attempt_at,
+   due.id
+  limit greatest(0, least($7::bigint, $8::bigint - (
+    select count(*)
+    from webhook_deliveries sent
+    where sent.organization_id = $1 and sent.webhook_id = $9 and sent.status = 'waiting' and sent.sent_until >= now()
+  )))
+) returning message.id,
+ message.body,
+ message.product_id

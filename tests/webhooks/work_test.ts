@@ -1,15 +1,25 @@
 import { assert, assertEquals } from "@std/assert";
+import { claimDue } from "../../db/webhooks/claim.ts";
+import type { Webhook } from "../../db/webhooks/webhook.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import { matchesGolden } from "../support/sql/golden.ts";
 import { webhookTest } from "./scene.ts";
 
-Deno.test("work.sql shows the SQL that finds work", async () => {
+Deno.test("work.sql shows the SQL that finds work and claims it", async () => {
   await matchesGolden(
     new URL("work.sql", import.meta.url),
     "tests/webhooks/work_test.ts",
     {
       "The enabled webhooks, and $6 of those that have something to send":
         findWork(128, 1_000),
+      "Claims the messages of a webhook that are due": claimDue(
+        { id: "", failures: 0 } as Webhook,
+        {
+          room: 8,
+          inFlight: 8,
+          leaseEnd: "",
+        },
+      ),
     },
   );
 });
