@@ -329,6 +329,27 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
       (product, book) => rename(product, book, "Ines Adler"),
       /PersonName = Ines Adler/,
     ],
+    "what a contributor is": [
+      least("1", {
+        detail: people.replace(
+          "</PersonName>",
+          "</PersonName><PersonNameInverted>Brandt, Ines</PersonNameInverted><NamesBeforeKey>Ines</NamesBeforeKey><KeyNames>Brandt</KeyNames>",
+        ).replace(/<ContributorStatement>.*$/, ""),
+      }),
+      (product, book) => {
+        const [{ contributor_id }] = product.contributors;
+        book.contributors[contributor_id]!.is_organization = true;
+      },
+      /CorporateName = Ines Brandt/,
+    ],
+    "an audience": [
+      least("1", {
+        detail:
+          "<Audience><AudienceCodeType>01</AudienceCodeType><AudienceCodeValue>01</AudienceCodeValue><AudienceHeadingText>Old words</AudienceHeadingText></Audience>",
+      }),
+      (product) => product.audiences[0].audience_code_value = "02",
+      /AudienceCodeValue = 02/,
+    ],
     "the contributors": [
       least("1", { detail: people }),
       (product) => product.contributors = [],
@@ -370,7 +391,7 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
       const { record: after } = writeRecord(book, received, "3.1");
       const text = await assertValid([after]);
       const old =
-        /Old words|collationkey|NoContributor|<PartNumber>9|YearOfAnnual|iii/;
+        /Old words|collationkey|NoContributor|<PartNumber>9|YearOfAnnual|KeyNames|Inverted|iii/;
       assertMatch(before, old);
       assertEquals(old.exec(text), null, text);
       if (left) assertMatch(leavesOf(after).join(" "), left);

@@ -305,7 +305,13 @@ function writePerson(
   for (const [field, codec] of FIELD_CODECS) {
     if (isChanged(field)) codec.write(each, now[field], before[field], reader);
   }
-  if (["name", ...PARTS].some(isChanged)) removeOtherParts(each, row.name);
+  if (["name", "is_organization", ...PARTS].some(isChanged)) {
+    const others = row.is_organization
+      ? ["PersonNameInverted", ...NAME_PARTS]
+      : ["CorporateNameInverted"];
+    removeChildren(each, ...others);
+    removeOtherParts(each, row.name);
+  }
 }
 
 /** Removes the parts of a name with words that the name has not. */

@@ -131,6 +131,7 @@ export function copyOf(element: Element): Element {
 
 /** The elements beside a value that say it again in other words. */
 const RESTATED: Readonly<Record<string, readonly string[]>> = {
+  AudienceCodeValue: ["AudienceHeadingText"],
   CurrencyCode: ["TaxExempt"],
   ExtentValue: ["ExtentValueRoman"],
   MarketPublishingStatus: ["MarketPublishingStatusNote"],
