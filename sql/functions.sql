@@ -261,6 +261,8 @@ declare
   items renames[] := '{}';
   ids uuid[];
   products uuid[] := '{}';
+  -- When the record of each of them changed.
+  versions bigint[] := '{}';
   -- Those of them that show the name of a contributor or collection, which product_search has.
   named uuid[] := '{}';
 begin
@@ -285,6 +287,7 @@ begin
       limit most - cardinality(products)
     );
     products := products || ids;
+    versions := versions || array_fill(item.version, array[cardinality(ids)]);
     if item.record_table in ('contributors', 'collections') then
       named := named || ids;
     end if;
@@ -297,8 +300,10 @@ begin
   where c.organization_id = organization and c.product_id = any (products)
   order by c.product_id
   for no key update;
+  -- The feed gives a product that was written later after the record's change: it has followed already.
   update product_changes c set change_version = greatest(c.change_version, change_version())
-  where c.organization_id = organization and c.product_id = any (products);
+  from (select u.id, max(u.version) as version from unnest(products, versions) u (id, version) group by u.id) u
+  where c.organization_id = organization and c.product_id = u.id and c.change_version < u.version;
   if named <> '{}' then
     perform index_search(organization, named);
   end if;

@@ -124,6 +124,21 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     await copy.assertComplete();
   });
 
+  await it("once, of a product that is written after it", async () => {
+    const org = await app.organization();
+    const old = await org.create({ publisher_id: org.publisher });
+    await org.put(`/api/publishers/${org.publisher}`, { name: "New" });
+    const young = await org.create({ publisher_id: org.publisher });
+    const copy = new Copy(org, app);
+    const listed = await copy.catchUp();
+    assertEquals(listed.map(({ id }) => id), [old.id, young.id]);
+
+    await spreadRenames(app.database);
+
+    assertEquals((await copy.catchUp()).map(({ id }) => id), [old.id]);
+    await copy.assertComplete();
+  });
+
   await it("of a contributor in ONIX", async () => {
     const org = await app.organization();
     await org.create(await fullBody(app, org));
