@@ -106,7 +106,7 @@ export async function rotate(
 /** `POST /webhooks/{id}/test`: sends a test message. Its failure changes nothing; its success ends the pause after failures. */
 export async function test(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender }, caller, database, params: { id } } = context;
-  using _ = sender.inFlight.reserve(caller.organizationId);
+  using _ = sender.throttle.byHand(caller.organizationId);
   const { webhook } = await readWebhook(database, id);
   const type = "webhook.test";
   const message = {
@@ -141,7 +141,7 @@ export async function retry(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender, log }, caller, database, params } = context;
   const { id, delivery_id: deliveryId } = params;
   const { config } = sender;
-  using _ = sender.inFlight.reserve(caller.organizationId);
+  using _ = sender.throttle.byHand(caller.organizationId);
   const taken = await takeMessage(database, id, deliveryId, config);
   const made = await sender.attempt(
     caller.organizationId,

@@ -10,7 +10,24 @@ import {
   type Webhook,
 } from "./webhook.ts";
 
-/* What attempts make of their messages and of their webhook. */
+/*
+ * What an attempt makes of its message and of its webhook:
+ *
+ *     answer                     the message                       the webhook
+ *     -------------------------  --------------------------------  ----------------------------
+ *     2xx                        succeeded                         recovers, and its cursor may move
+ *     410                        waits for the next step           is disabled: gone
+ *     429, 503 with Retry-After  waits for the next step           fails, and pauses until then
+ *     another, or none           waits for the next step           fails, and from five in a row
+ *                                                                  rests after each
+ *     - after the last step      failed, if another has succeeded  fails
+ *                                since it was made; else it waits
+ *     - without a success for    waits for the next step           is disabled: failing
+ *       WEBHOOK_DISABLE_SECONDS
+ *
+ * A message that does not wait, because it is tried again by hand, succeeds or is failed.
+ * What was sent to an older URL says nothing about the webhook.
+ */
 
 /** The longest pause after failures. */
 const MAX_BACK_OFF_SECONDS = 300;
@@ -75,25 +92,17 @@ function deliveryAfter(
   { retrySeconds }: WebhookConfig,
 ): Delivery {
   const attempts = delivery.attempts + 1;
+  const ended = { ...delivery, ...result, attempts, next_attempt_at: null };
+  if (result.error === null) return { ...ended, status: "succeeded" };
   // If nothing else has succeeded meanwhile, the receiver was down: the message is not to blame.
   const isBad = attempts > retrySeconds.length &&
     !delivery.type.startsWith("feed.") &&
     msOf(last_success_at) > msOf(delivery.created_at);
-  const isWaiting = result.error !== null && !isBad &&
-    delivery.status === "waiting";
-  return {
-    ...delivery,
-    ...result,
-    status: isWaiting
-      ? "waiting"
-      : result.error === null
-      ? "succeeded"
-      : "failed",
-    attempts,
-    next_attempt_at: isWaiting
-      ? isoTime(now + pauseMs(step(retrySeconds, attempts - 1)))
-      : null,
-  };
+  if (isBad || delivery.status !== "waiting") {
+    return { ...ended, status: "failed" };
+  }
+  const pause = pauseMs(step(retrySeconds, attempts - 1));
+  return { ...ended, next_attempt_at: isoTime(now + pause) };
 }
 
 function webhookAfter(

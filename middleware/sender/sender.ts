@@ -1,5 +1,5 @@
 import { pause } from "../../db/connections/deadline.ts";
-import { type Caller, Queue } from "../../db/connections/queue.ts";
+import type { Caller } from "../../db/connections/queue.ts";
 import type { Database, Queries } from "../../db/database.ts";
 import { type Claim, claimMessages } from "../../db/webhooks/claim.ts";
 import type { Message } from "../../db/webhooks/deliveries.ts";
@@ -9,8 +9,8 @@ import { findWork } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { attempt } from "./attempt.ts";
 import { logDisabled, type WarningLog } from "./disabled.ts";
-import { InFlight } from "./in_flight.ts";
 import { NameResolver } from "./names.ts";
+import { Throttle } from "./throttle.ts";
 
 /*
  * The sender of webhooks: it follows the feed of changes beside the service.
@@ -37,15 +37,6 @@ const POLL_MS = { idle: 10_000, busy: 1_000 };
 /** The waits that gather what comes together: writes before a poll, responses before a claim. */
 const GATHER_MS = { writes: 250, responses: 5 };
 
-/**
- * The longest pause after a message while the process serves requests, which come first.
- * It lets 10,000 messages a minute through.
- */
-const MAX_YIELD_MS = 6;
-
-/** Claims at once. Each holds room for as many attempts as it may begin. */
-const MAX_CLAIMS = 4;
-
 const MAX_FOUND = 128;
 
 const DATABASE_MS = 10_000;
@@ -54,8 +45,8 @@ const DATABASE_MS = 10_000;
 export interface Sender {
   readonly config: WebhookConfig;
   readonly names: NameResolver;
-  /** The attempts of this process, those that requests ask for included. */
-  readonly inFlight: InFlight;
+  /** Of the attempts of this process, those that requests ask for included. */
+  readonly throttle: Throttle;
   /** Begins, once the database is ready. */
   start(): void;
   /** Products may have changed. */
@@ -82,16 +73,13 @@ export function openSender(
     names?: NameResolver | undefined;
   },
 ): Sender {
-  const inFlight = new InFlight();
-  const claims = new Queue(MAX_CLAIMS, "sender of webhooks");
+  const throttle = new Throttle(requests);
   /** Ends the pause between polls. */
   const work = new Signal();
   /** What wakes the run of a webhook, by its id. */
   const runs = new Map<string, Signal>();
   let state: "new" | "started" | "stopping" = "new";
   let hasWebhooks = true;
-  /** When the next claim may begin, in milliseconds of `performance.now()`. */
-  let claimAt = 0;
   /** Whether the log says that the database does not answer. */
   let isDelayed = false;
 
@@ -156,7 +144,7 @@ export function openSender(
         for (const message of claim?.messages ?? []) {
           running++;
           send(caller.organizationId, claim!.webhook, message).then((made) => {
-            inFlight.release(caller, 1);
+            throttle.end(caller);
             running--;
             attempts.push(made);
             woken.set();
@@ -176,33 +164,25 @@ export function openSender(
     attempts: Attempt[],
   ): Promise<Claim | undefined> {
     const { organizationId, name: id } = caller;
-    using _ = await claims.enter(caller, "short", Infinity);
-    await pause(claimAt - performance.now());
-    const room = state === "started" ? inFlight.take(caller) : 0;
-    let taken = 0;
-    try {
-      if (room + attempts.length === 0) return;
-      const brought = { attempts: attempts.splice(0), room };
-      const claim = await claimMessages(
-        queries(organizationId),
-        id,
-        brought,
-        config,
-      );
-      if (claim.isDisabled) logDisabled(log, organizationId, claim.webhook);
-      taken = claim.messages.length;
-      return claim;
-    } finally {
-      inFlight.release(caller, room - taken);
-      const yieldMs = Math.min(MAX_YIELD_MS, Math.max(1, requests() ** 2) / 12);
-      claimAt = Math.max(claimAt, performance.now()) + taken * yieldMs;
-    }
+    using turn = await throttle.turn(caller);
+    const room = state === "started" ? turn.room : 0;
+    if (room + attempts.length === 0) return;
+    const brought = { attempts: attempts.splice(0), room };
+    const claim = await claimMessages(
+      queries(organizationId),
+      id,
+      brought,
+      config,
+    );
+    if (claim.isDisabled) logDisabled(log, organizationId, claim.webhook);
+    turn.begin(claim.messages.length);
+    return claim;
   }
 
   return {
     config,
     names,
-    inFlight,
+    throttle,
     attempt: send,
     start() {
       if (state !== "new" || !config.enabled) return;
