@@ -16,6 +16,7 @@ import {
   type Shown,
   type Values,
 } from "./fields.ts";
+import { FAILED, guarded } from "./defects.ts";
 import {
   array,
   at,
@@ -23,8 +24,10 @@ import {
   closedObject,
   DUPLICATE,
   isObject,
+  judged,
   list,
   object,
+  refusedFields,
   SAME,
 } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
@@ -422,8 +425,12 @@ function ruled(
     v.rawCheck(({ dataset, addIssue }) => {
       const given: unknown = dataset.value;
       if (!isObject(given)) return;
+      const refused = refusedFields(dataset.issues);
       for (const { check, fields } of rules) {
-        const message = check(given);
+        const message = guarded(
+          () => judged(given, fields, refused, check),
+          () => FAILED,
+        );
         if (message) addIssue({ message, path: at(fields.at(-1)!) });
       }
     }),

@@ -205,9 +205,9 @@ export interface Linked {
   reference: string;
 }
 
-/** A rule on several fields of an entry, each of which may be absent, null or invalid. */
+/** A rule on several fields of an entry, each of which may be absent or null. It does not see invalid ones. */
 export interface Rule {
-  /** The fields. An issue is reported at the last one that is given. */
+  /** The fields that it reads. An issue is reported at the last one. */
   fields: readonly string[];
   /** The message of the issue, if there is one. */
   check: (entry: Record<string, unknown>) => string | undefined;

@@ -166,6 +166,11 @@ function shortestNumber(value: string | RawNumber): string {
   return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
 }
 
+/** Whether a number is 0, however it was sent or is stored. */
+export function isZero(value: unknown): boolean {
+  return Number(digitsOf(value)) === 0;
+}
+
 /** The decimal digits of a number or string, or undefined for another type. */
 function digitsOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;

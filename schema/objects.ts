@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { FAILED, guarded } from "./defects.ts";
 import { MAX_ERRORS } from "./errors.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "./numbers.ts";
@@ -97,14 +98,15 @@ export function chosen<T>(
 
 /** What no two entries of an array may share. */
 export interface Distinct {
-  /** The field of an entry at which a duplicate is reported. Absent if entries are single values. */
-  field?: string | undefined;
+  /** The fields that it reads. A duplicate is reported at the first. None if entries are single values. */
+  fields: readonly string[];
   /** What an entry shares with its duplicates. Undefined for one that has none. */
   keyOf: (entry: Record<string, unknown>) => string | undefined;
 }
 
 /** Equal single values. */
 export const SAME: Distinct = {
+  fields: [],
   keyOf: (value: unknown) => typeof value === "string" ? value : undefined,
 };
 
@@ -146,11 +148,12 @@ export function list<const S extends v.GenericSchema>(
 
 /** No two entries may have the same values in these fields, of which the first is a string. */
 export function distinctBy(field: string, ...others: string[]): Distinct {
+  const fields = [field, ...others];
   return {
-    field,
+    fields,
     keyOf: (entry) =>
       typeof entry[field] === "string"
-        ? JSON.stringify([field, ...others].map((name) => entry[name] ?? null))
+        ? JSON.stringify(fields.map((name) => entry[name] ?? null))
         : undefined,
   };
 }
@@ -160,30 +163,64 @@ export function unique<T>(...distinct: readonly Distinct[]) {
   return v.rawCheck<T>(({ dataset, addIssue }) => {
     const entries: unknown = dataset.value;
     if (!Array.isArray(entries)) return;
-    for (const each of distinct) {
-      const { field } = each;
-      for (const index of repeated(entries, each)) {
-        const path = field === undefined ? at(index) : at(index, field);
-        addIssue({ message: DUPLICATE, path });
-      }
+    const issues = Map.groupBy(
+      dataset.issues ?? [],
+      ({ path }) => path?.[0].key,
+    );
+    for (const { fields, keyOf } of distinct) {
+      const tell = (message: string, index: number) =>
+        addIssue({ message, path: at(index, ...fields.slice(0, 1)) });
+      const keys = entries.map((entry, i) =>
+        guarded(
+          () => judged(entry, fields, refusedFields(issues.get(i), 1), keyOf),
+          () => void tell(FAILED, i),
+        )
+      );
+      for (const index of repeated(keys)) tell(DUPLICATE, index);
     }
   });
 }
 
-/** The indexes of the entries that share with an earlier one what must be distinct. */
-export function repeated(
-  entries: readonly unknown[],
-  { keyOf, field }: Distinct,
-): number[] {
+/** The indexes of the keys that occur earlier. */
+export function repeated(keys: readonly (string | undefined)[]): number[] {
   const seen = new Set<string>();
-  return Array.from(entries.entries()).flatMap(([index, entry]) => {
-    if (field !== undefined && !isObject(entry)) return [];
-    const key = keyOf(entry as Record<string, unknown>);
+  return keys.flatMap((key, index) => {
     if (key === undefined) return [];
     const isRepeated = seen.has(key);
     seen.add(key);
     return isRepeated ? index : [];
   });
+}
+
+const NONE: ReadonlySet<unknown> = new Set();
+
+/** The fields of an entry that have issues, undefined for the entry itself. It is at this depth of their paths. */
+export function refusedFields(
+  issues: readonly v.BaseIssue<unknown>[] | undefined,
+  depth = 0,
+): ReadonlySet<unknown> {
+  return issues ? new Set(issues.map(({ path }) => path?.[depth]?.key)) : NONE;
+}
+
+/**
+ * What a rule on these fields says of an entry, or undefined if one of them is refused. So a
+ * rule sees nothing but values that their fields accept, as they were sent or as they are
+ * stored, and need not guard against others.
+ */
+export function judged<T>(
+  entry: unknown,
+  fields: readonly string[],
+  refused: ReadonlySet<unknown>,
+  rule: (entry: Record<string, unknown>) => T | undefined,
+): T | undefined {
+  if (refused.has(undefined) || fields.some((name) => refused.has(name))) {
+    return;
+  }
+  if (fields.length === 0) return rule(entry as Record<string, unknown>);
+  if (!isObject(entry)) return;
+  const read: Record<string, unknown> = {};
+  for (const name of fields) if (name in entry) read[name] = entry[name];
+  return rule(read);
 }
 
 /**

@@ -39,6 +39,7 @@ import { code, expectedCode, ROW } from "./onix_codes.ts";
 import {
   ExactNumber,
   ExtentValue,
+  isZero,
   Measurement,
   PositiveInteger,
   positiveInteger,
@@ -278,7 +279,12 @@ function notOnBothSides(included: string, excluded: string): Rule {
 
 /** An exclusion by itself leaves open what it is taken out of. */
 const INCLUDES: Rule = {
-  fields: ["countries_included"],
+  fields: [
+    "countries_excluded",
+    "regions_included",
+    "regions_excluded",
+    "countries_included",
+  ],
   check: ({ countries_included, regions_included, ...excluded }) =>
     isBlank({ countries_included, regions_included }) && !isBlank(excluded)
       ? "required: A territory with exclusions includes at least one country or region"
@@ -338,19 +344,20 @@ const SOMEWHERE: Rule = {
       : undefined,
 };
 
-/** An amount is of a currency. Nothing is free in any. */
+/** An amount is of a currency. What is free may say that it is of none, as it does in ONIX. */
 const IN_CURRENCY: Rule = {
-  fields: ["currency_code"],
-  check: ({ price_amount = null, currency_code = null }) =>
-    currency_code === null && price_amount !== null &&
-      Number(price_amount) !== 0
-      ? "required: A price with an amount has a currency"
-      : undefined,
+  fields: ["price_amount", "currency_code"],
+  check({ price_amount = null, currency_code }) {
+    if (price_amount === null || typeof currency_code === "string") return;
+    return currency_code === null && isZero(price_amount)
+      ? undefined
+      : "required: A price with an amount has a currency: only one of 0 may have null";
+  },
 };
 
 /** One type says what holds in the rest of the world. */
 const ONE_WORLD: Distinct = {
-  field: "is_rest_of_world",
+  fields: ["is_rest_of_world"],
   keyOf: ({ is_rest_of_world }) =>
     is_rest_of_world === true ? "world" : undefined,
 };
@@ -417,7 +424,11 @@ const ONE_CODE: Rule = {
 
 /** A scheme has one main subject. Proprietary schemes are told apart by their names. */
 const MAIN_SUBJECT: Distinct = {
-  field: "main_subject",
+  fields: [
+    "main_subject",
+    "subject_scheme_identifier",
+    "subject_scheme_name",
+  ],
   keyOf({
     main_subject,
     subject_scheme_identifier: scheme,
@@ -434,16 +445,18 @@ const MAIN_SUBJECT: Distinct = {
 function elsewhere(
   place: string,
   message: string,
-  isMeant: (entry: Record<string, unknown>) => boolean,
+  valueField: string,
+  isMeant: (value: unknown) => boolean,
 ): Rule {
   const codes = Array.from(
     place.matchAll(/(\w+)=(\w+)/g),
     ([, element, code]) => [snake(element!), code!] as const,
   );
   return {
-    fields: codes.map(([field]) => field).toReversed(),
+    fields: [valueField, ...codes.map(([field]) => field).toReversed()],
     check: (entry) =>
-      codes.every(([field, code]) => entry[field] === code) && isMeant(entry)
+      codes.every(([field, code]) => entry[field] === code) &&
+        isMeant(entry[valueField])
         ? message
         : undefined,
   };
@@ -452,13 +465,15 @@ function elsewhere(
 const PAGES_ELSEWHERE = elsewhere(
   PAGES,
   "use_page_count: Send the number of pages as page_count of the product",
-  ({ extent_value }) => !isMissing(extent_value),
+  "extent_value",
+  (value) => !isMissing(value),
 );
 
 const PUBLICATION_ELSEWHERE = elsewhere(
   PUBLICATION,
   "use_publication_date: Send the day of publication as publication_date of the product",
-  ({ date }) => String(date).length === 10,
+  "date",
+  (date) => String(date).length === 10,
 );
 
 const PROPRIETARY_AUDIENCE = onlyFor(

@@ -176,7 +176,8 @@ function repeatedLinks(given: ProductBody, body: ProductBody): ErrorDetail[] {
     const [id, ...others] = key;
     const entries = body[name] as Entry[] | undefined;
     if (put !== "link" || !id || !entries) return [];
-    return repeated(entries, distinctBy(id, ...others)).map((index) => {
+    const { keyOf } = distinctBy(id, ...others);
+    return repeated(entries.map(keyOf)).map((index) => {
       const field = sentField((given[name] as Entry[])[index]!, id);
       return detailAt(`/${name}/${index}/${field}`, DUPLICATE);
     });

@@ -181,15 +181,22 @@ it("refuse a market of nothing, and a price without a currency", async ({ org })
       "required",
     ]);
   }
+  const prices = [
+    { price_amount: 5 },
+    { price_amount: "0.00" },
+    { price_amount: "9.99", currency_code: null },
+  ];
   assertDetails(
-    await put({ supply_details: [{ prices: [{ price_amount: 5 }] }] }),
-    [
-      "/0/supply_details/0/prices/0/currency_code",
+    await put({ supply_details: [{ prices }] }),
+    ...prices.map((_, i): [string, string] => [
+      `/0/supply_details/0/prices/${i}/currency_code`,
       "required",
-    ],
+    ]),
   );
+  // What is free in ONIX may be of no currency.
+  const free = { price_amount: 0, currency_code: null };
   const { status } = await put({
-    supply_details: [{ prices: [{ price_amount: 0 }, { price_type: "02" }] }],
+    supply_details: [{ prices: [free, { price_type: "02" }] }],
   });
   assertEquals(status, 200);
 });

@@ -28,6 +28,7 @@ export const CODECS: Readonly<Record<string, Codec>> = {
   "Product/subtitle": subtitle,
   "Product/publication_date": publicationDay(),
   "Price/price_amount": priceAmount(),
+  "Price/currency_code": currencyOfPrice(),
   "Price/valid_from": periodEnd("14", "from"),
   "Price/valid_to": periodEnd("15", "to"),
   "AudienceRange/audience_range_exact": rangeValue("01"),
@@ -78,6 +79,15 @@ function priceAmount(): Codec {
       }
       amount.write(composite, now, before, reader);
     },
+  };
+}
+
+/** A price without a currency says so: what is free is of none. */
+function currencyOfPrice(): Codec {
+  const currency = codecAt("CurrencyCode");
+  return {
+    ...currency,
+    read: (price, reader) => currency.read(price, reader) ?? null,
   };
 }
 

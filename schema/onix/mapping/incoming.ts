@@ -10,6 +10,7 @@ import {
   childValue,
   type Element,
   element,
+  hasText,
   valueOf,
 } from "../xml/element.ts";
 import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
@@ -180,6 +181,8 @@ function checkReference(record: Element, reader: RecordReader): void {
     reader.fault("no_reference", "The record has no RecordReference", record, {
       missing: "RecordReference",
     });
+  } else if (!hasText(found)) {
+    reader.fault("no_reference", "The RecordReference is blank", found);
   } else if (codePoints(value) > MAX_REFERENCE) {
     reader.fault("too_long", `At most ${MAX_REFERENCE} characters`, found);
   }
