@@ -2,6 +2,7 @@ import {
   createLog,
   errorFields,
   type Log,
+  logDefects,
   openOutput,
 } from "./middleware/log.ts";
 import { serve } from "./routes/serve.ts";
@@ -124,6 +125,7 @@ async function main() {
   const config = readConfig((name) => Deno.env.get(name));
   const log = createLog(config.logLevel, stdout.write);
   logUncaughtErrors(log);
+  logDefects(log);
   warnOfMisspellings(log);
   const { flush } = stdout;
   const service = await openService(config, { log, flush, exitWith });

@@ -1,6 +1,7 @@
 import { pause, withDeadline } from "../db/connections/deadline.ts";
 import { escapeControls } from "../schema/control_characters.ts";
 import { LOG_LEVELS } from "../schema/config.ts";
+import { DEFECTS } from "../schema/defects.ts";
 
 type Level = typeof LOG_LEVELS[number];
 
@@ -35,6 +36,13 @@ export function errorFields(thrown: unknown): unknown {
     : error.stack?.split("\n").map((line) => line.trim())
       .filter((line) => line.startsWith("at ")).slice(0, 4);
   return { name, code, constraint_name, routine, claim, at };
+}
+
+/** Logs what the service fails at, beside the answer that tells of a fault of that alone. */
+export function logDefects(log: Log): void {
+  DEFECTS.subscribe((error) =>
+    log("error", { message: "The service failed", cause: errorFields(error) })
+  );
 }
 
 /** Characters that may wait for a blocked stream. */

@@ -9,6 +9,7 @@ import {
   type SentOperation,
   validBody,
 } from "../schema/batch.ts";
+import { failure, guarded } from "../schema/defects.ts";
 import { ApiError } from "../schema/errors.ts";
 import { ignoredFields } from "../schema/objects.ts";
 import type { ProductBody } from "../schema/bodies.ts";
@@ -27,7 +28,10 @@ export async function write(
   const ignored = new Set<string>();
   const operations: (BatchOperation | ApiError)[] = [];
   for (const sent of body.operations) {
-    const operation = shares.parsing.run(context, () => read(sent, ignored));
+    const operation = shares.parsing.run(
+      context,
+      () => guarded(() => read(sent, ignored), failure),
+    );
     operations.push(await operation);
   }
 

@@ -16,7 +16,7 @@ import {
   type Shown,
   type Values,
 } from "./fields.ts";
-import { FAILED, guarded } from "./defects.ts";
+import { guarded, UNRULED } from "./defects.ts";
 import {
   array,
   at,
@@ -429,7 +429,7 @@ function ruled(
       for (const { check, fields } of rules) {
         const message = guarded(
           () => judged(given, fields, refused, check),
-          () => FAILED,
+          () => UNRULED,
         );
         if (message) addIssue({ message, path: at(fields.at(-1)!) });
       }

@@ -2,19 +2,31 @@ import { channel } from "node:diagnostics_channel";
 import { ApiError } from "./errors.ts";
 
 /*
- * Errors of the service itself: what it throws at one value, operation, record or line. The
- * client learns of a fault of that alone, the others are worked on, and the log says where.
+ * Errors of the service itself, thrown at one value, operation, line or record. The client
+ * learns of a fault of that alone, its neighbours are written, and the log says where it was.
  */
 
-/** The errors, for whoever logs them. */
+/** The errors, for what logs them. */
 export const DEFECTS = channel("catalogue:defects");
 
-/** What is told of a value, record or line. */
-export const FAILED =
-  "internal_error: The service failed at this. Its log says where: please report it";
+/** What is told of the place at which the service fails. */
+export const DEFECT = {
+  code: "internal_error",
+  message:
+    "The service failed to work on this. Its log says where: please report it",
+};
 
-/** Does the work. What that throws, but for an error that is meant for the client, is a defect, and `instead` is done. */
-export function guarded<T>(work: () => T, instead: () => T): T {
+/** The same as the message of a rule. */
+export const UNRULED = `${DEFECT.code}: ${DEFECT.message}`;
+
+/** The error of an operation or a line at which the service fails. */
+export function failure(): ApiError {
+  const details = [{ pointer: "", ...DEFECT }];
+  return new ApiError("INTERNAL_ERROR", DEFECT.message, { details });
+}
+
+/** Does the work. An error that is not meant for the client is a defect: `instead` is done. */
+export function guarded<T, E>(work: () => T, instead: () => E): T | E {
   try {
     return work();
   } catch (error) {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { lineBody, objectOf, type RestoredLine } from "./bodies.ts";
-import { type ApiError, invalidBody } from "./errors.ts";
+import { failure, guarded } from "./defects.ts";
+import { ApiError, invalidBody } from "./errors.ts";
 import { tablesOf } from "./fields.ts";
 import { isObject, list, object } from "./objects.ts";
 import { ORGANIZATION } from "./organization.ts";
@@ -91,6 +92,7 @@ export function validLine<T>(
   schema: v.GenericSchema<unknown, T>,
   given: unknown,
 ): T | ApiError {
-  const read = v.safeParse(schema, given);
+  const read = guarded(() => v.safeParse(schema, given), failure);
+  if (read instanceof ApiError) return read;
   return read.success ? read.output : invalidBody(read.issues);
 }

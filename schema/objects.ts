@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { FAILED, guarded } from "./defects.ts";
+import { guarded, UNRULED } from "./defects.ts";
 import { MAX_ERRORS } from "./errors.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "./numbers.ts";
@@ -173,7 +173,7 @@ export function unique<T>(...distinct: readonly Distinct[]) {
       const keys = entries.map((entry, i) =>
         guarded(
           () => judged(entry, fields, refusedFields(issues.get(i), 1), keyOf),
-          () => void tell(FAILED, i),
+          () => void tell(UNRULED, i),
         )
       );
       for (const index of repeated(keys)) tell(DUPLICATE, index);

@@ -7,6 +7,7 @@ import {
   escapeControls,
   escapeLines,
 } from "../../schema/control_characters.ts";
+import { DEFECTS } from "../../schema/defects.ts";
 import {
   connectionAdvice,
   isOfUnknownOrganization,
@@ -27,6 +28,9 @@ const DAY_MS = 86_400_000;
 
 /** Runs a command, prints its output and sets the exit status. */
 export async function run(args: string[]): Promise<void> {
+  DEFECTS.subscribe((error) =>
+    console.error(escapeControls((error as Error).stack ?? String(error)))
+  );
   try {
     const output = await perform(args);
     const { text, ok } = typeof output === "string"

@@ -1,3 +1,4 @@
+import { guarded } from "../../schema/defects.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
 import { idsIn } from "../../schema/onix/mapping/ids.ts";
@@ -37,10 +38,12 @@ import { type Item, outcomeOf, type StoredForm, storedForm } from "./items.ts";
 import {
   fillIdentifiers,
   linkRecords,
+  type Links,
   type PartyIdentifiers,
 } from "./links.ts";
 import {
   createdAgain,
+  FAILED,
   fault,
   isOfRival,
   isStale,
@@ -105,7 +108,12 @@ export async function importGroup(
     for (let rest: readonly Item[] = changing; rest.length > 0;) {
       const matches = new Matches(await lockFound(tx, rest), numbers);
       const plan = planOf(rest, matches, outcomes, options);
-      const all = await writesOf(tx, plan, options);
+      const fail = ({ item, found }: Planned) =>
+        void outcomes.set(
+          item,
+          outcomeOf(item, "rejected", found?.id ?? null, FAILED),
+        );
+      const all = await writesOf(tx, plan, { ...options, fail });
       // These records are stored without a write of their products.
       const quiet = all.filter(({ outcome }) => outcome === "unchanged");
       const { done, faults } = await writeTogether(
@@ -187,11 +195,16 @@ interface RecordWrite extends Planned, Cause {
   stored?: StoredRecord;
 }
 
+interface PassOptions extends GroupOptions {
+  /** Called with a record at which the service fails. It writes nothing. */
+  fail: (one: Planned) => undefined;
+}
+
 /** What the records of a plan write. */
 async function writesOf(
   tx: Transaction,
   { changes, deletions }: Plan,
-  options: GroupOptions,
+  options: PassOptions,
 ): Promise<RecordWrite[]> {
   const deleting = deletions.map((planned): RecordWrite => ({
     ...planned,
@@ -202,7 +215,11 @@ async function writesOf(
   const created: Compared[] = [];
   for (const one of changes.filter(({ found }) => !found)) {
     await options.pace();
-    created.push(compare(one, newBook(one), null, null, options));
+    const compared = guarded(
+      () => compare(one, newBook(one), null, null, options),
+      () => options.fail(one),
+    );
+    if (compared) created.push(compared);
   }
   const writes = [...deleting, ...await writesTo(tx, created, options)];
   const existing = changes.filter(({ found }) => found);
@@ -217,11 +234,14 @@ async function writesOf(
     const compared: Compared[] = [];
     for (const { id, product } of products) {
       await options.pace();
-      const source = { ...stored.get(id)!, product };
-      const received = receivedIn(source);
-      const own = receivedIn(source.own) ?? received;
       const one = byId.get(id)!;
-      compared.push(compare(one, bookOf(source), own, received, options));
+      const existing = guarded(() => {
+        const source = { ...stored.get(id)!, product };
+        const received = receivedIn(source);
+        const own = receivedIn(source.own) ?? received;
+        return compare(one, bookOf(source), own, received, options);
+      }, () => options.fail(one));
+      if (existing) compared.push(existing);
     }
     writes.push(...await writesTo(tx, compared, options));
   }
@@ -244,7 +264,7 @@ function newBook({ item: { incoming: { reference } } }: Planned): Book {
 async function writesTo(
   tx: Transaction,
   compared: readonly Compared[],
-  { pace }: GroupOptions,
+  { pace, fail }: PassOptions,
 ): Promise<RecordWrite[]> {
   if (compared.length === 0) return [];
   const links = await linkRecords(
@@ -255,59 +275,72 @@ async function writesTo(
   const deleted = await findDeleted(tx, news.map(({ one }) => one));
   const writes: RecordWrite[] = [];
   const parties: PartyIdentifiers[] = [];
-  for (const { one, book, form, now, last, received, merged } of compared) {
+  for (const each of compared) {
     await pace();
-    const { item, id, found } = one;
-    const { body, after, messages } = bodyOf(
-      merged.written,
-      item.incoming,
-      now,
-      links,
-      book,
+    const write = guarded(
+      () => writeOf(each, links, deleted),
+      () => fail(each.one),
     );
-    parties.push(...identifiersIn(now, book));
-    const { differences, isEdited } = differencesOf(
-      after,
-      now.values,
-      merged.edited,
-      last?.differences ?? null,
-    );
-    const write = {
-      ...one,
-      stored: {
-        reference: found?.reference ?? item.incoming.reference,
-        text: form.text,
-        digest: form.digest,
-        differences,
-        ids: idsIn(form.record),
-        isEdited,
-      },
-      messages: [...warningsOf(one, deleted), ...merged.messages, ...messages],
-    };
-    if (!found) {
-      const change = { method: "create", id, body } as const;
-      writes.push({ ...write, change, outcome: "created" });
-      continue;
-    }
-    const changed = changedFields(book.product, body);
-    const stored = { record: form.record, differences };
-    const isMoved = Object.keys(changed).length > 0 ||
-      (form.digest !== found.digest || found.has_own) &&
-        (!received || isSentOtherwise(book, received, stored));
-    writes.push({
-      ...write,
-      change: {
-        method: "update",
-        id,
-        // The record changes what is sent of the product, even if no field changes.
-        body: isMoved ? { title: book.product.title, ...changed } : {},
-        isWhole: true,
-      },
-      outcome: isMoved ? "updated" : "unchanged",
-    });
+    if (!write) continue;
+    writes.push(write);
+    parties.push(...identifiersIn(each.now, each.book));
   }
   await tx.send(...fillIdentifiers(parties));
   return writes;
+}
+
+/** What a record writes. */
+function writeOf(
+  { one, book, form, now, last, received, merged }: Compared,
+  links: Links,
+  deleted: ReadonlyMap<string, string>,
+): RecordWrite {
+  const { item, id, found } = one;
+  const { body, after, messages } = bodyOf(
+    merged.written,
+    item.incoming,
+    now,
+    links,
+    book,
+  );
+  const { differences, isEdited } = differencesOf(
+    after,
+    now.values,
+    merged.edited,
+    last?.differences ?? null,
+  );
+  const write = {
+    ...one,
+    stored: {
+      reference: found?.reference ?? item.incoming.reference,
+      text: form.text,
+      digest: form.digest,
+      differences,
+      ids: idsIn(form.record),
+      isEdited,
+    },
+    messages: [...warningsOf(one, deleted), ...merged.messages, ...messages],
+  };
+  if (!found) {
+    const change = { method: "create", id, body } as const;
+    return { ...write, change, outcome: "created" };
+  }
+  const changed = changedFields(book.product, body);
+  const stored = { record: form.record, differences };
+  const isMoved = Object.keys(changed).length > 0 ||
+    (form.digest !== found.digest || found.has_own) &&
+      (!received || isSentOtherwise(book, received, stored));
+  return {
+    ...write,
+    change: {
+      method: "update",
+      id,
+      // The record changes what is sent of the product, even if no field changes.
+      body: isMoved ? { title: book.product.title, ...changed } : {},
+      isWhole: true,
+    },
+    outcome: isMoved ? "updated" : "unchanged",
+  };
 }
 
 /** The warning of a record whose product had another reference, or was deleted. */

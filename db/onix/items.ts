@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Element } from "../../schema/onix/xml/element.ts";
+import { guarded } from "../../schema/defects.ts";
+import { childValue, type Element } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
   readRecord,
@@ -9,6 +10,7 @@ import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Paths } from "../../schema/onix/xml/paths.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
+import { FAILED } from "./plan.ts";
 
 /** A record of a message that can be written. */
 export interface Item extends StoredForm {
@@ -28,6 +30,19 @@ export interface StoredForm {
 
 /** Reads a record of a message with this header. */
 export function readItem(product: Element, header: Element): Item | Rejected {
+  return guarded(
+    () => itemOf(product, header),
+    () => ({
+      kind: "rejected",
+      reference: childValue(product, "RecordReference") ?? null,
+      line: product.line ?? 0,
+      messages: [FAILED],
+      moreMessages: 0,
+    }),
+  );
+}
+
+function itemOf(product: Element, header: Element): Item | Rejected {
   const incoming = readRecord(product, header);
   if (incoming.kind === "rejected") return incoming;
   const { record } = incoming;

@@ -1,4 +1,5 @@
 import type { Outcome } from "../../schema/onix/report/report.ts";
+import { DEFECT } from "../../schema/defects.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Found, type Locked, type Matches, referencesOf } from "./find.ts";
@@ -170,6 +171,9 @@ function messageOf(
 export function fault(code: string, message: string): Message {
   return messageOf("error", code, message);
 }
+
+/** The fault of a record at which the service fails. */
+export const FAILED = fault(DEFECT.code, DEFECT.message);
 
 const NOT_FOUND = fault(
   "not_found",

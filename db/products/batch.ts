@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import { failure, guarded } from "../../schema/defects.ts";
 import { ApiError, detailAt, unavailable } from "../../schema/errors.ts";
 import { sentField } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
@@ -419,7 +420,11 @@ async function withChanges(
     for (const { id, product } of products) {
       const { item, change } = upserts.get(id)!;
       const stored = parseExact(product) as Entry;
-      const body = changedFields(stored, change.body);
+      const body = guarded(
+        () => changedFields(stored, change.body),
+        () => void results.fail(item.index, failure()),
+      );
+      if (!body) continue;
       if (Object.keys(body).length > 0) {
         changing.push({ ...item, change: { ...change, body } });
       } else {

@@ -1,4 +1,5 @@
 import type { Entry, ProductBody, RestoredLine } from "../../schema/bodies.ts";
+import { DEFECT, guarded } from "../../schema/defects.ts";
 import {
   ApiError,
   type ErrorDetail,
@@ -310,7 +311,10 @@ async function findChanges(
     const before = text === undefined
       ? undefined
       : parseExact(text) as RestoredLine;
-    const news = compareStored(table, record, before);
+    const news = guarded(
+      () => compareStored(table, record, before),
+      () => void refused.set(number, DEFECT.message),
+    );
     return news ? [{ number, record, before, ...news }] : [];
   });
   return { changes, refused };
