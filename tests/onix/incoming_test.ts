@@ -233,7 +233,7 @@ Deno.test("A record is read leniently", async (t) => {
     "more supply than a product has stays in the record",
     async () => {
       // In short tags, a record can have as many.
-      const price = `price(j151=1 j152=GBP ${"tax(x471=S)".repeat(500)})`;
+      const price = `price(j151=1 j152=GBP ${"tax(x472=5)".repeat(500)})`;
       const details = `SupplyDetail(${price.repeat(40)})`;
       const read = await incoming(leastWith(`ProductSupply(${details})`));
       assertEquals(read.values.product_territories, undefined);

@@ -202,7 +202,10 @@ function isbn(field: "isbn13" | "isbn10"): Codec {
       for (const each of found) {
         const id = child(each, "IDValue");
         const value = valueOf(id);
-        if (!id || value === undefined) continue;
+        if (!id || value === undefined) {
+          reader.lacks(each, "IDValue");
+          continue;
+        }
         const bare = bareIsbn(value);
         if (isbn !== undefined && bare !== isbn) {
           const message =

@@ -20,6 +20,7 @@ import {
 } from "./titles.ts";
 import { type Codec, scalar, textOf } from "./record_reader.ts";
 import { compositesOf } from "./entries.ts";
+import { missingPart } from "./required.ts";
 
 /*
  * Collections by their titles, with the number of the product in them.
@@ -37,8 +38,13 @@ const LEVEL = "02";
 export const collections: Codec = compositesOf("Collection", {
   read(each, reader) {
     warnOfTitleCodes(each, reader);
-    const own = titleElements(each, LEVEL).find(titleOf);
-    if (!own) return;
+    const all = titleElements(each, LEVEL);
+    const own = all.find(titleOf);
+    if (!own) {
+      const missing = all[0] && missingPart(all[0]);
+      if (missing) reader.lacks(all[0]!, missing);
+      return;
+    }
     claimTitle(each, own, reader);
     const number = numberIn(each);
     if (number) reader.claim(number.found);

@@ -78,9 +78,14 @@ export const contributors: Codec = {
     for (const each of inSequence(childrenOf(descriptive, "Contributor"))) {
       if (rows.length > MAX_ENTRIES) break;
       const person = readPerson(each, reader);
-      if (!person) continue;
+      const roles = childrenOf(each, "ContributorRole");
+      if (!person || roles.every((role) => !valueOf(role))) {
+        warnOfMissing(each, person, reader);
+        reader.release(each);
+        continue;
+      }
       const name = nameElementIn(each)!;
-      for (const role of childrenOf(each, "ContributorRole")) {
+      for (const role of roles) {
         if (rows.length > MAX_ENTRIES) break;
         const { result: code } = reader.attempt(() =>
           readLeaf(role, "17", reader)
@@ -108,6 +113,19 @@ export const contributors: Codec = {
     return rows.length > 0 ? rows : undefined;
   },
 };
+
+/** Warns of a contributor without a role or without a name, unless it stands for persons without names. */
+function warnOfMissing(
+  each: Element,
+  person: Person | undefined,
+  reader: RecordReader,
+): void {
+  if (person) reader.lacks(each, "ContributorRole");
+  else if (!childValue(each, "UnnamedPersons")) {
+    const empty = NAMES.find((name) => child(each, name));
+    reader.lacks(each, empty ?? "PersonName");
+  }
+}
 
 function contributorRows(value: unknown): ContributorRow[] {
   return objectsIn(value) as unknown as ContributorRow[];

@@ -17,6 +17,7 @@ import {
   objectsIn,
 } from "../../objects.ts";
 import type { Codec, RecordReader } from "./record_reader.ts";
+import { missingPart } from "./required.ts";
 
 /*
  * The entries of an array in a record: how they stand in composites of one name, and which
@@ -212,7 +213,9 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
         const { result: entry, isWhole } = reader.attempt(() =>
           codec.read(found, reader)
         );
-        if (entry && (isWhole || codec.keepsRest)) {
+        const missing = missingPart(found);
+        if (missing !== undefined) reader.lacks(found, missing);
+        else if (entry && (isWhole || codec.keepsRest)) {
           return reader.tie(found, entry);
         }
         reader.release(found);

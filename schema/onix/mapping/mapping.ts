@@ -240,6 +240,7 @@ function linked(
   const [step, leaf] = stepsOf(place) as [Step, Step?];
   const read: Codec["read"] = (composite, reader) => {
     const value = codec.read(composite, reader);
+    if (leaf) warnOfNameless(composite, step, leaf, reader);
     return value === none || isStandIn(composite, step) ? undefined : value;
   };
   const leave: Mapped["leave"] = (composite) => {
@@ -252,6 +253,19 @@ function linked(
     );
   };
   return { block: blockWith(place), place, ...codec, read, valueIn, leave };
+}
+
+/** Warns of the composites of a step that have its codes, and no name. */
+function warnOfNameless(
+  parent: Element,
+  { name, codes }: Step,
+  leaf: Step,
+  reader: RecordReader,
+): void {
+  for (const each of childrenOf(parent, name)) {
+    const hasCodes = codes.every(([code]) => child(each, code));
+    if (hasCodes && !childValue(each, leaf.name)) reader.lacks(each, leaf.name);
+  }
 }
 
 /** Whether the composite of a step stands in for a publisher that the product does not have. */

@@ -18,6 +18,7 @@ import {
   scalar,
   textOf,
 } from "./record_reader.ts";
+import { missingPart } from "./required.ts";
 
 /*
  * Where a value stands below a composite. In: a path from the description of a field. Out:
@@ -168,13 +169,12 @@ function warnOfCodes(
   if (codes.length === 0 || reader.isSilent) return;
   const tell = () => {
     for (const each of childrenOf(parent, name)) {
-      for (const [missing] of codes) {
-        if (child(each, missing)) reader.checkCode(each, missing);
-        else {
-          const message = `${name} has no ${missing}`;
-          reader.unreadable(each, "required", message, { missing });
-        }
+      for (const [code] of codes) {
+        if (childValue(each, code) !== undefined) reader.checkCode(each, code);
+        else reader.lacksCode(each, code);
       }
+      const missing = missingPart(each);
+      if (missing !== undefined) reader.lacks(each, missing);
     }
   };
   if (found) reader.attempt(tell);

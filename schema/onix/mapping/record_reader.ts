@@ -68,6 +68,7 @@ export class RecordReader {
   #toldAt = new Map<Element, Set<string>>();
   #more = 0;
   #claimed = new Set<Element>();
+  #empty = new Set<Element>();
   #elements = new Map<object, Element>();
   #fields = new Map<object, Record<string, Element>>();
   #unreadable = new Set<string>();
@@ -151,6 +152,20 @@ export class RecordReader {
   ): void {
     this.#faults++;
     this.warn(code, message, element, options);
+  }
+
+  /** Warns of an entry that lacks a part, which may be empty. It stays in the record alone. */
+  lacks(entry: Element, missing: string): void {
+    const message = `${entry.name} has no ${missing}`;
+    const at = child(entry, missing) ?? entry;
+    this.warn("required", message, at, { missing });
+    if (!hasText(entry)) this.#empty.add(entry);
+  }
+
+  /** The same of a code that decides whether an entry is that of a field, which cannot be read then. */
+  lacksCode(entry: Element, code: string): void {
+    this.#faults++;
+    this.lacks(entry, code);
   }
 
   /** Whether a value may be what its kind demands: any text, or a code of its list. Warns of another code. */
@@ -263,10 +278,13 @@ export class RecordReader {
     return { path: `${path}/${missing}${position}`, value: null };
   }
 
-  /** The values that no field holds, but not what the service writes of itself. */
+  /** What no field holds: values, but not what the service writes of itself, and empty entries. */
   unmapped(): Paths {
     const paths = new PathSet();
     paths.addLeaves([this.record], "", this.#claimed, isFiller);
+    for (const path of pathsOf(this.record, this.#empty).values()) {
+      paths.add(path.replaceAll(/\[\d+\]/g, ""));
+    }
     return paths;
   }
 

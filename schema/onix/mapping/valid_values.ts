@@ -292,9 +292,12 @@ function refusalOf(
     isExact ||= own !== undefined;
   }
   const last = steps.at(-1)!;
-  const isMissing = at === undefined || !isExact;
+  const isEmpty = last.found !== undefined && !hasText(last.found);
+  const isMissing = at === undefined || !isExact ||
+    code === "too_few" && isEmpty;
   const missing = isMissing ? nameOfMissing(last) : undefined;
-  const isAbsent = issue.type === "object" && missing !== undefined;
+  const isAbsent = missing !== undefined &&
+    (issue.type === "object" || code === "too_few");
   const result = {
     code: isAbsent ? "required" : code,
     message: isAbsent

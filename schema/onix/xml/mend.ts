@@ -381,6 +381,11 @@ export function withoutDemanded({ record, demanded }: Mended): Element {
   return withoutIn(record);
 }
 
+/** Whether the service writes an element with this name into the composite where a record lacks it. */
+export function isFilled(name: string, parent: string): boolean {
+  return name in FILLERS || `${parent}/${name}` in SUBSTITUTES;
+}
+
 /** Whether the service writes the element itself where a record lacks it. */
 export function isFiller({ name, text }: Element): boolean {
   return (FILLERS[name] ?? WRITTEN[name]) === text.trim();

@@ -261,7 +261,7 @@ function isDayLost(element: Element, tell: Tell): boolean {
 
 /** Whether a price has an amount without a currency. Nothing is free in any currency. */
 function isOfNoCurrency(price: Element, tell: Tell): boolean {
-  if (price.name !== "Price" || child(price, "CurrencyCode")) return false;
+  if (price.name !== "Price" || childValue(price, "CurrencyCode")) return false;
   const amount = childValue(price, "PriceAmount");
   if (amount === undefined || /^[+0.,]+$/.test(amount)) return false;
   tell(price, "required", "Price has no CurrencyCode", "CurrencyCode");
