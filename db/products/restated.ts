@@ -10,13 +10,14 @@ import { isIdOf, type Update } from "./change.ts";
 /*
  * What a product says in two places: its cover is also the first link of its first front
  * cover, and its availability that of its supplies. What a body changes in one place alone is
- * changed in the other. What it changes in both stays as it is given.
+ * changed in the other. What it changes in both stays as it is given, and so does all that a
+ * whole product says in both.
  */
 
 /** The fields that say the cover. */
 const COVER = ["cover_image_url", "supporting_resources"];
 
-/** The stored fields `r.fields` that change a product `p`, with what they change of its cover elsewhere. */
+/** The stored fields `r.fields` that change a product `p`, with what they change of its cover elsewhere. `r.is_whole`: they are those of a whole product. */
 export function fieldsOf(changes: readonly Update[]): Statement {
   return changes.some(({ body }) => COVER.some((name) => name in body))
     ? FIELDS_WITH_COVER
@@ -41,6 +42,7 @@ function firstCover(resources: Statement): Statement {
 const FIELDS_WITH_COVER = sql`r.fields || coalesce((
   select case
     when is_moved = is_linked then null
+    when r.is_whole and r.fields ?& array['cover_image_url', 'supporting_resources'] then null
     when is_linked then jsonb_build_object('cover_image_url', cover.link)
     -- Without a cover, the link stays.
     when now.url is not null then jsonb_build_object(

@@ -12,6 +12,12 @@ import { FIELDS } from "../../schema/product.ts";
  * so an upsert that repeats what is stored changes nothing.
  */
 
+/** The fields that say the same in two places. */
+const SAID_TWICE = [
+  ["cover_image_url", "supporting_resources"],
+  ["product_availability_id", "product_territories"],
+] as const;
+
 /**
  * The fields of the body that differ from the stored product, or from another record with
  * these fields. Entries of rows with ids get the ids of the rows that they describe.
@@ -36,6 +42,13 @@ export function changedFields(
   // Other collections may lack the series: the fault then stands where the body has it.
   if (changed.product_collections && body.series_id) {
     changed.series_id = body.series_id;
+  }
+  // What is said in both places stays as it is given (`restated.ts`).
+  for (const [one, other] of SAID_TWICE) {
+    const isBoth = one in body && other in body;
+    if (!isBoth || !(one in changed || other in changed)) continue;
+    changed[one] = body[one];
+    changed[other] ??= body[other];
   }
   return changed;
 }

@@ -270,10 +270,10 @@ function insertProducts(changes: readonly Creation[]): Statement {
  * so that responses show every change.
  */
 function updateProducts(changes: readonly Update[]): Statement {
-  const rows = changes.map(({ id, body }) => {
+  const rows = changes.map(({ id, body, isWhole: is_whole }) => {
     const given = PRODUCT_COLUMNS.filter((column) => column in body);
     const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
-    return { id, fields };
+    return { id, fields, is_whole };
   });
   return sql`
     update products p
@@ -284,7 +284,9 @@ function updateProducts(changes: readonly Update[]): Statement {
         select ${productColumns}
         from jsonb_populate_record(p, ${fieldsOf(changes)})
       )
-    from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb)
+    from jsonb_to_recordset(${
+    json(rows)
+  }) r (id uuid, fields jsonb, is_whole boolean)
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
       and p.id = r.id
   `;

@@ -76,6 +76,25 @@ it("is changed in both: the cover", async ({ org }) => {
   }
 });
 
+it("stays as a whole product has it", async ({ org }) => {
+  const isbn13 = "9780306406157";
+  const said = { isbn13, ...bodyOf(["x", "a"]) };
+  await org.create({ isbn13, ...bodyOf(["y", "a"]) });
+  const upsert = async () => {
+    const { body: { data: [{ updated_at }] } } = await org.batch([
+      { method: "upsert", match: "isbn13", body: said },
+    ]).then(() => org.get(`/api/products?isbn13=${isbn13}`));
+    const { body: { data: [found] } } = await org.get(
+      `/api/products?isbn13=${isbn13}&include=supporting_resources`,
+    );
+    const links = JSON.stringify(found.supporting_resources);
+    return [found.cover_image_url, links.match(/https:[^"]+/g), updated_at];
+  };
+  const [cover, links, at] = await upsert();
+  assertEquals([cover, links], [url("x"), [url("a")]]);
+  assertEquals(await upsert(), [cover, links, at]);
+});
+
 it("is changed in both: the availability", async ({ org }) => {
   const { id, path } = await org.create({
     title: "Availability",
