@@ -82,7 +82,8 @@ export function moveAvailabilities(changes: readonly Update[]): Statement[] {
     join product_availabilities old on old.id = p.product_availability_id
     join product_availabilities now on now.id = r.product_availability_id
     where p.organization_id = ${organization} and p.id ${isIdOf(moved)}
-      and s.organization_id = ${organization} and s.product_id = p.id
+      and s.organization_id = ${organization} and s.product_id ${isIdOf(moved)}
+      and s.product_id = p.id
       and s.product_availability = old.code
   `];
 }
