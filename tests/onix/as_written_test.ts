@@ -662,6 +662,13 @@ Deno.test("The levels of a title are one title, and two of one level are not", a
     "/Product/DescriptiveDetail/TitleDetail/TitleElement[2]/TitleText";
   assertEquals(await said(at("02", "Guide"), at("01", "North")), ["North"]);
   assertEquals(await said(at("01", "North"), at("02", "Guide")), ["North"]);
+  const other = `TitleDetail(TitleType=01 ${at("02", "Guide")} ${
+    at("01", "South")
+  }`;
+  assertEquals(await said(at("01", "North"), `) ${other}`), [
+    "North",
+    path.replace("TitleDetail/", "TitleDetail[2]/"),
+  ]);
   assertEquals(await said(at("01", "North"), at("01", "South")), [
     "North",
     path,

@@ -85,8 +85,8 @@ function ownTitle(descriptive: Element): Element {
 }
 
 /**
- * The titles that the product can have in place of that in `own`: those at its level, and
- * the first of every other distinctive title. Several levels are one title.
+ * The titles that the product can have in place of that in `own`: those at its level, of
+ * every other distinctive title the first one. Several levels are one title.
  */
 function distinctive(descriptive: Element, own: Element): Element[] {
   const level = childValue(own, "TitleElementLevel");
@@ -94,9 +94,10 @@ function distinctive(descriptive: Element, own: Element): Element[] {
     .filter((each) => childValue(each, "TitleType") === "01")
     .flatMap((detail) => {
       const all = childrenOf(detail, "TitleElement");
-      return all.includes(own)
-        ? all.filter((each) => childValue(each, "TitleElementLevel") === level)
-        : all.slice(0, 1);
+      const alike = all.filter((each) =>
+        childValue(each, "TitleElementLevel") === level
+      );
+      return all.includes(own) ? alike : [...alike, ...all].slice(0, 1);
     })
     .flatMap((each) => titleIn(each) ?? []);
 }
