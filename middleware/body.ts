@@ -3,7 +3,7 @@ import { pause, withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/queue.ts";
 import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
-import { ignoredFields } from "../schema/objects.ts";
+import { ignoredIn } from "../schema/ignored.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 
@@ -58,8 +58,8 @@ export async function readJson(
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
     if (!result.success) throw invalidBody(result.issues);
-    const ignored = ignoredFields(input, result.output);
-    if (ignored.length > 0) context.log.ignored_fields = ignored;
+    const ignored = ignoredIn(input, result.output);
+    if (ignored.length > 0) context.ignored = ignored;
     return result.output;
   });
   return { text, body };

@@ -1,3 +1,4 @@
+import type { Ignored } from "../schema/ignored.ts";
 import type { Caller, Queue } from "../db/connections/queue.ts";
 import type { Database } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
@@ -60,6 +61,8 @@ export interface Context {
   /** The memory for long texts. Absent without valid credentials. */
   memory?: TextMemory;
   log: RequestLog;
+  /** The fields of the body that were ignored. */
+  ignored?: Ignored[];
 }
 
 /** A request whose path and method are those of an operation. */
@@ -74,8 +77,6 @@ export interface Routed extends Context {
 /** The fields of a request's log line that only some requests have. */
 export interface RequestLog {
   api_key?: string;
-  /** The ignored fields of the body. The response lists them too. */
-  ignored_fields?: string[];
   /** What became of the records of an import, by outcome. */
   records?: Record<string, number>;
 }

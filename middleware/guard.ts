@@ -24,6 +24,7 @@ import { preconditionOf } from "./conditional.ts";
 import type { Context, Handler, Routed, Services } from "./context.ts";
 import { PARSED, PASSED_ON, TextMemory } from "./memory.ts";
 import { idempotencyKeyOf } from "./request.ts";
+import { withWarnings } from "./warnings.ts";
 
 /** A request that the guard has admitted, with its valid parts. */
 export interface Admitted<Query = unknown, Body = unknown> extends Routed {
@@ -160,7 +161,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         admitted.checkCredentials = checkOf(context);
       }
       if (memory) await texts.reserve(memory);
-      return await handler(admitted);
+      return await withWarnings(admitted, await handler(admitted));
     };
   };
 }

@@ -6,6 +6,7 @@ import {
   isTransient,
 } from "../db/connections/errors.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
+import type { Ignored } from "../schema/ignored.ts";
 import { API_VERSIONS } from "../schema/api_versions.ts";
 import { isNotModified } from "./conditional.ts";
 import type { Context, HandlerResponse, Services, Shares } from "./context.ts";
@@ -93,9 +94,8 @@ export async function respond(
       headers["content-length"] = String(Buffer.byteLength(body));
     }
   }
-  const { ignored_fields } = context.log;
-  if (ignored_fields && status < 400) {
-    headers["ignored-fields"] = ignored_fields.join(", ");
+  if (context.ignored && status < 400) {
+    headers["ignored-fields"] = namesOf(context.ignored).join(", ");
   }
   Object.assign(headers, response.headers);
   return new Response(isHead ? null : sent, { status, headers });
@@ -141,9 +141,15 @@ export function toApiError(cause: unknown): ApiError {
   });
 }
 
+/** The names of ignored fields, each once. */
+function namesOf(ignored: readonly Ignored[]): string[] {
+  return [...new Set(ignored.map(({ name }) => name))];
+}
+
 /** Writes the line of a request, and at the level `debug` the reason of a refusal. */
 function logRequest(
-  { services: { log, telemetry }, request, caller, log: fields }: Context,
+  { services: { log, telemetry }, request, caller, log: fields, ignored }:
+    Context,
   { requestId, status, ms, error }: {
     requestId: string;
     status: number;
@@ -172,7 +178,7 @@ function logRequest(
     trace_id: telemetry.traceId(),
     organization_id: caller?.organizationId,
     api_key: fields.api_key,
-    ignored_fields: fields.ignored_fields,
+    ignored_fields: ignored && namesOf(ignored),
     records: fields.records,
     code: error?.code,
     // The messages of these errors quote no client data.

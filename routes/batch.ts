@@ -11,7 +11,7 @@ import {
 } from "../schema/batch.ts";
 import { failure, guarded } from "../schema/defects.ts";
 import { ApiError } from "../schema/errors.ts";
-import { ignoredFields } from "../schema/objects.ts";
+import { type Ignored, ignoredIn, unusedForm } from "../schema/ignored.ts";
 import type { ProductBody } from "../schema/bodies.ts";
 import { ok } from "./responses.ts";
 
@@ -24,32 +24,57 @@ import { ok } from "./responses.ts";
 export async function write(
   context: Admitted<unknown, Batch>,
 ): Promise<HandlerResponse> {
-  const { database, body, keyed, log, shares } = context;
-  const ignored = new Set<string>();
+  const { database, body, keyed, shares } = context;
+  const isMinimal = body.return === "minimal";
   const operations: (BatchOperation | ApiError)[] = [];
+  const ignored: Ignored[][] = [];
   for (const sent of body.operations) {
+    const ofOperation: Ignored[] = [];
     const operation = shares.parsing.run(
       context,
-      () => guarded(() => read(sent, ignored), failure),
+      () => guarded(() => read(sent, ofOperation), failure),
     );
     operations.push(await operation);
+    ignored.push(ofOperation);
   }
 
+  const unusedForms = new Set<number>();
   const { response, isReplayed } = await writeBatch(database, operations, {
-    isMinimal: body.return === "minimal",
+    isMinimal,
     isAtomic: body.atomic === true,
-    ignore: (field) => ignored.add(field),
+    ignoreForm: (index) => unusedForms.add(index),
     request: keyed,
   });
 
-  if (ignored.size > 0) log.ignored_fields = [...ignored];
+  for (const index of unusedForms) {
+    const operation = operations[index]!;
+    if ("body" in operation) ignored[index]!.push(unusedForm(operation.body));
+  }
+  const all = ignored.flatMap((ofOperation, index) =>
+    ofOperation.map((one) => inOperation(index, one, isMinimal))
+  );
+  if (all.length > 0) context.ignored = all;
   return ok(response, isReplayed ? { "idempotent-replayed": "true" } : {});
+}
+
+/** An ignored field of an operation's body. Minimal results show nothing to compare it with. */
+function inOperation(
+  index: number,
+  { pointer, answer, ...ignored }: Ignored,
+  isMinimal: boolean,
+): Ignored {
+  return {
+    ...ignored,
+    pointer: `/operations/${index}/body${pointer}`,
+    ...answer !== undefined && !isMinimal &&
+      { answer: `/${index}/data${answer}` },
+  };
 }
 
 /** Validates an operation, or returns its error. Adds ignored fields to `ignored`. */
 function read(
   sent: SentOperation,
-  ignored: Set<string>,
+  ignored: Ignored[],
 ): BatchOperation | ApiError {
   switch (sent.method) {
     case "create": {
@@ -70,7 +95,7 @@ function read(
 
 function readUpsert(
   sent: SentOperation & { method: "upsert" },
-  ignored: Set<string>,
+  ignored: Ignored[],
 ): BatchOperation | ApiError {
   const { method, match } = sent;
   const created = readBody(sent, "create", ignored);
@@ -101,13 +126,13 @@ function unknownCode(code: string): ApiError {
 function readBody(
   sent: Exclude<SentOperation, { method: "delete" }>,
   method: "create" | "update",
-  ignored: Set<string>,
+  ignored: Ignored[],
 ): ProductBody | ApiError {
   const body = validBody(method, sent.body);
   if (body instanceof ApiError) return body;
   const match = sent.method === "upsert" ? sent.match : undefined;
-  for (const name of ignoredFields(sent.body, body)) {
-    if (name !== match) ignored.add(name);
+  for (const one of ignoredIn(sent.body, body)) {
+    if (one.name !== match) ignored.push(one);
   }
   return body;
 }

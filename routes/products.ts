@@ -13,7 +13,7 @@ import { success } from "../middleware/respond.ts";
 import { type ChangesQuery, cursorText } from "../schema/changes_query.ts";
 import type { ListQuery } from "../schema/list_query.ts";
 import type { Entry, ProductBody } from "../schema/bodies.ts";
-import { sentField } from "../schema/named.ts";
+import { unusedForm } from "../schema/ignored.ts";
 import type { ArrayName } from "../schema/product.ts";
 import { created, current, deletion, page } from "./responses.ts";
 
@@ -56,15 +56,13 @@ export async function update(
 
 /** Adds a product form without effect to the ignored fields: the product has no format that stores it. */
 function noteUnusedForm(
-  { body, log }: Admitted<unknown, ProductBody>,
+  context: Admitted<unknown, ProductBody>,
   product: string,
 ): void {
+  const { body, ignored = [] } = context;
   // A string in JSON cannot contain these quotation marks.
   if (body.product_form_id && product.includes('"format_id":null')) {
-    log.ignored_fields = [
-      ...log.ignored_fields ?? [],
-      sentField(body, "product_form_id"),
-    ];
+    context.ignored = [...ignored, unusedForm(body)];
   }
 }
 

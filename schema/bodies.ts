@@ -112,9 +112,9 @@ export function objectOf(
 /** What a field means that a body may have, and that is not written. */
 function ignoredMeaning(name: string, field: Field): string | undefined {
   if (field.kind !== "shown" || !isName(field)) return meaningOf(name, field);
-  const { about, reference } = field as Field & typeof field;
+  const { about, reference, column } = field as Field & typeof field;
   const sentence =
-    `${about?.sentence} It stands for \`${reference}\` in a body without that.`;
+    `${about?.sentence} In a body without \`${reference}\`, it stands for that: to change it by ${column}, leave \`${reference}\` out.`;
   return meaningOf(name, { ...field, about: { ...about, sentence } });
 }
 
@@ -149,7 +149,9 @@ function schemaOf(
       return isOptional ? v.optional(values) : values;
     }
     case "shown":
-      return isShown ? shownField(field, fields) : undefined;
+      return isShown && !field.isForBodies
+        ? shownField(field, fields)
+        : undefined;
     case "derived":
       if (!isShown) return;
       return field.isFalseFor ? v.nullable(v.boolean()) : v.boolean();

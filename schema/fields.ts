@@ -82,6 +82,8 @@ export interface Shown {
   column: string;
   /** Whether it is null without a record. Otherwise it is absent. */
   isAlwaysThere?: true;
+  /** Whether bodies alone have it, where it stands for the reference. */
+  isForBodies?: true;
 }
 
 /** Whether a code of the row is one of some codes, in responses only. */
@@ -317,7 +319,7 @@ export function refers(
 export function shown(
   reference: string,
   column: string,
-  options: Pick<Shown, "isAlwaysThere"> = {},
+  options: Pick<Shown, "isAlwaysThere" | "isForBodies"> = {},
 ): Shown {
   return { kind: "shown", reference, column, ...options };
 }
@@ -549,7 +551,15 @@ export function namesIn(fields: Fields): Names {
     const { reference, column } = shown;
     return { reference, field, column };
   }).sort((a, b) => a.column < b.column ? -1 : a.column > b.column ? 1 : 0);
-  return Map.groupBy(names, ({ reference }) => reference);
+  return new Map(
+    Array.from(
+      Map.groupBy(names, ({ reference }) => reference),
+      ([reference, given]) => {
+        const { isRequired = false } = fields[reference] as Column;
+        return [reference, { isRequired, given }];
+      },
+    ),
+  );
 }
 
 /** Whether the field shows what can stand for the id of its record. */

@@ -21,41 +21,46 @@ export class Named {
   }
 }
 
-/** The fields that can stand for a reference, by the field with its id. Codes come first: they count. */
-export type Names = ReadonlyMap<
-  string,
-  readonly { field: string; column: "code" | "name" }[]
->;
+/** The names and codes of records, by the field with the id. */
+export type Names = ReadonlyMap<string, NamesOf>;
 
-/** The same body, in which names and codes have taken the places of absent ids. */
+export interface NamesOf {
+  /** Whether an entry must have the id, or what stands for it. */
+  isRequired: boolean;
+  /** The fields that can stand for it. Codes come first: they count. */
+  given: readonly { field: string; column: "code" | "name" }[];
+}
+
+/**
+ * The same body, in which names and codes have taken the places of absent ids. One that is
+ * null clears the reference.
+ */
 export function withNames(
   body: Record<string, unknown>,
   names: Names,
 ): Record<string, unknown> {
   let named = body;
-  for (const [reference, fields] of names) {
-    const given = givenName(body, reference, fields);
+  for (const [reference, of] of names) {
+    const given = givenName(body, reference, of);
     if (!given) continue;
     const { field, column } = given;
+    const isCleared = body[field] === null && !of.isRequired;
     const value = new Named(field, column, String(body[field]));
     if (named === body) named = { ...body };
-    named[reference] = value;
+    named[reference] = isCleared ? null : value;
   }
   return named;
 }
 
-/** The name or code that stands for an absent id. One that is null does not. */
+/** The name or code that stands for an absent id: the first that is not null, if there is one. */
 function givenName(
   body: Record<string, unknown>,
   reference: string,
-  fields: readonly { field: string; column: "code" | "name" }[],
+  { given }: NamesOf,
 ) {
   if (reference in body) return;
-  for (const given of fields) {
-    if (body[given.field] !== undefined && body[given.field] !== null) {
-      return given;
-    }
-  }
+  const sent = given.filter(({ field }) => body[field] !== undefined);
+  return sent.find(({ field }) => body[field] !== null) ?? sent[0];
 }
 
 /** The errors of names and codes that stand for ids, by field. */
@@ -64,10 +69,11 @@ export function wrongNames(
   names: Names,
 ): { field: string; message: string }[] {
   const wrong: { field: string; message: string }[] = [];
-  for (const [reference, fields] of names) {
-    const field = givenName(body, reference, fields)?.field;
-    const [issue] = field && v.safeParse(Name, body[field]).issues || [];
-    if (issue) wrong.push({ field: field!, message: issue.message });
+  for (const [reference, of] of names) {
+    const field = givenName(body, reference, of)?.field;
+    if (!field || body[field] === null && !of.isRequired) continue;
+    const [issue] = v.safeParse(Name, body[field]).issues ?? [];
+    if (issue) wrong.push({ field, message: issue.message });
   }
   return wrong;
 }

@@ -3,7 +3,7 @@ import { guarded, UNRULED } from "./defects.ts";
 import { MAX_ERRORS } from "./errors.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "./numbers.ts";
-import { Named, type Names, withNames, wrongNames } from "./named.ts";
+import { type Names, withNames, wrongNames } from "./named.ts";
 import { didYouMean, speller } from "./spelling.ts";
 
 /** The maximum number of entries of an array, in a body and stored. */
@@ -37,7 +37,7 @@ export function closedObject<const E extends v.ObjectEntries>(
   const meantBy = speller(written);
   const known = new Set([...written, ...Object.keys(ignored)]);
   const standing = new Set(
-    Array.from(names.values(), (fields) => fields.map(({ field }) => field))
+    Array.from(names.values(), ({ given }) => given.map(({ field }) => field))
       .flat(),
   );
   return v.intersect([
@@ -262,41 +262,6 @@ export function at(...keys: (string | number)[]) {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null &&
     !Array.isArray(value) && !JSON.isRawJSON(value);
-}
-
-/**
- * The fields of a valid body that its schema dropped, such as `publisher_name`, or
- * `contributors.contributor_name` in an array.
- */
-export function ignoredFields(input: unknown, output: unknown): string[] {
-  const names = new Set<string>();
-  collect(input, output, "", names);
-  return [...names];
-}
-
-function collect(
-  input: unknown,
-  output: unknown,
-  at: string,
-  names: Set<string>,
-): void {
-  if (Array.isArray(input) && Array.isArray(output)) {
-    input.forEach((entry, i) => collect(entry, output[i], at, names));
-  } else if (isObject(input) && isObject(output)) {
-    for (const [name, value] of Object.entries(input)) {
-      if (!Object.hasOwn(output, name)) {
-        if (!stands(name, output)) names.add(at + name);
-      } else if (typeof value === "object") {
-        collect(value, output[name], `${at}${name}.`, names);
-      }
-    }
-  }
-}
-
-/** Whether the field of a body has stood for an id. */
-function stands(name: string, body: Record<string, unknown>): boolean {
-  return Object.values(body)
-    .some((value) => value instanceof Named && value.field === name);
 }
 
 /** The same function, which makes one value per description: the OpenAPI document names schemas by identity. */

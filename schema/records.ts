@@ -8,6 +8,7 @@ import {
   isTrueOrNull,
   refers,
   required,
+  shown,
   time,
   words,
 } from "./fields.ts";
@@ -51,6 +52,7 @@ const OWN = {
   formats: own("Format", null, {
     product_form_id: about("The id of the product form of all products with the format, from `/product-forms`.",
       refers("product_forms"), "ProductForm"),
+    product_form_code: about("The code of the product form in ONIX List 150.", shown("product_form_id", "code", { isForBodies: true }), "ProductForm"),
   }),
   titles: own("Title", null),
   contributors: own("Contributor", "PersonName", {

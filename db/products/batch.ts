@@ -3,7 +3,6 @@ import type { Match } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { failure, guarded } from "../../schema/defects.ts";
 import { ApiError, detailAt, unavailable } from "../../schema/errors.ts";
-import { sentField } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -75,8 +74,6 @@ export interface MatchedKey extends ProductKey {
 interface Placed {
   index: number;
   operation: BatchOperation;
-  /** The field that says the product form. */
-  formField: string;
 }
 
 /** An operation that changes its product. */
@@ -92,8 +89,8 @@ interface FoundProduct extends KeyedProduct {
 }
 
 export interface BatchOptions extends Omit<ResultOptions, "isKept"> {
-  /** Called with a field that has no effect on a product. */
-  ignore: (field: string) => void;
+  /** Called with the index of an operation whose product form has no effect. */
+  ignoreForm: (index: number) => void;
   request: KeyedRequest;
 }
 
@@ -111,7 +108,7 @@ export interface BatchOptions extends Omit<ResultOptions, "isKept"> {
 export async function writeBatch(
   database: Queries,
   operations: readonly (BatchOperation | ApiError)[],
-  { isMinimal, isAtomic, ignore, request }: BatchOptions,
+  { isMinimal, isAtomic, ignoreForm, request }: BatchOptions,
 ): Promise<KeyedOutcome> {
   const isKept = request.key !== undefined;
   let results: BatchResults;
@@ -122,7 +119,7 @@ export async function writeBatch(
       results = new BatchResults({ isKept, isMinimal, isAtomic });
       let next = await findIds(tx, itemsOf(operations, results), results);
       while (next.length > 0) {
-        const { changing, later } = await plan(tx, next, results, ignore);
+        const { changing, later } = await plan(tx, next, results, ignoreForm);
         await write(tx, changing, results);
         next = later;
       }
@@ -152,8 +149,7 @@ function itemsOf(
       results.fail(index, operation);
       return [];
     }
-    const formField = sentField(bodyOf(operation), "product_form_id");
-    return [{ index, operation, formField }];
+    return [{ index, operation }];
   });
 }
 
@@ -235,7 +231,7 @@ async function plan(
   tx: Transaction,
   items: readonly Placed[],
   results: BatchResults,
-  ignore: BatchOptions["ignore"],
+  ignoreForm: BatchOptions["ignoreForm"],
 ): Promise<{ changing: Changing[]; later: Placed[] }> {
   const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
@@ -243,8 +239,8 @@ async function plan(
     const change = changeOf(item, found, results);
     return change ? [{ ...item, change }] : [];
   });
-  for (const { change, formField } of planned) {
-    if (isFormUnused(change, found)) ignore(formField);
+  for (const { change, index } of planned) {
+    if (isFormUnused(change, found)) ignoreForm(index);
   }
   const valid = await checkPreconditions(tx, planned, results);
   const changed = new Set(

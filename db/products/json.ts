@@ -75,6 +75,7 @@ export function selectRecord(table: RecordTable): Statement {
 export function selectFields(fields: Fields, row: RowAlias): Statement {
   return joined(
     Object.entries(fields).flatMap(([name, field]) => {
+      if (field.kind === "shown" && field.isForBodies) return [];
       const value = valueJson(name, field, fields, row);
       if (field.kind !== "column") return [sql`${value} as ${raw(name)}`];
       const { format, refers, labels } = field;

@@ -1,14 +1,19 @@
+import { idOfCode } from "../../schema/code_ids.ts";
 import {
   ApiError,
   invalid,
+  invalidAt,
   unavailable,
   unknownReference,
 } from "../../schema/errors.ts";
 import type { Entry } from "../../schema/bodies.ts";
-import { columnsIn } from "../../schema/fields.ts";
+import { type Column, columnsIn } from "../../schema/fields.ts";
+import { Named } from "../../schema/named.ts";
+import { codesIn, expectedCode } from "../../schema/onix_codes.ts";
 import type { RecordQuery, RecordSort } from "../../schema/record_query.ts";
 import {
   isShared,
+  listOf,
   nounOf,
   type OwnTable,
   RECORDS,
@@ -136,6 +141,22 @@ function recordById(
   return sql`select ${recordJson(table)} as record ${record}`;
 }
 
+/** The body with the ids that its codes stand for, which are the same in every database. */
+function withCodeIds(table: OwnTable, given: Entry): Entry {
+  const body = { ...given };
+  for (const [name, value] of Object.entries(given)) {
+    if (!(value instanceof Named)) continue;
+    const { refers } = RECORDS[table].fields[name] as Column;
+    const list = listOf(refers!.table as RecordTable)!;
+    if (!codesIn(list).includes(value.value)) {
+      const message = `invalid_code: ${expectedCode(list, value.value)}`;
+      throw invalidAt(`/${value.field}`, message);
+    }
+    body[name] = idOfCode(`${list}`, value.value);
+  }
+  return body;
+}
+
 /** The columns that a body writes. */
 export function recordColumns(table: OwnTable): string[] {
   return columnsIn(RECORDS[table].fields).flatMap(([name, field]) =>
@@ -150,9 +171,10 @@ export function recordColumns(table: OwnTable): string[] {
 export async function createRecord(
   database: Queries,
   table: OwnTable,
-  body: Entry,
+  given: Entry,
   request: KeyedRequest,
 ): Promise<KeyedOutcome> {
+  const body = withCodeIds(table, given);
   const id = uuidv7();
   const columns = recordColumns(table);
   const values = columns.map((column) => {
@@ -192,9 +214,10 @@ export async function updateRecord(
   database: Queries,
   table: OwnTable,
   id: string,
-  body: Entry,
+  given: Entry,
   precondition?: Precondition,
 ): Promise<string> {
+  const body = withCodeIds(table, given);
   const columns = names(...recordColumns(table));
   const update = sql`
     update ${raw(table)} r

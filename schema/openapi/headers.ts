@@ -76,7 +76,7 @@ export const RESPONSE_HEADERS = {
     { enum: ["true"] },
   ),
   "Ignored-Fields": header(
-    "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`, and `product_form_id` if a product has no format. Absent if there are none.",
+    "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`, and `product_form_id` if a product has no format. `warnings` in the body has those of which the answer says something else. Absent if there are none.",
   ),
   "Accept-Encoding": header(
     "The supported content coding, if that of the body is not (RFC 9110, 12.5.3): none, or for ONIX gzip.",

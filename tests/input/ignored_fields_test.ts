@@ -121,6 +121,59 @@ Deno.test("Ignored-Fields", async ({ step: it }) => {
     }
   });
 
+  await it("is told of in the body where the answer says otherwise", async () => {
+    const { path, id } = await org.create({
+      publisher_id: org.publisher,
+      contributors: [{
+        contributor_id: org.contributor,
+        contributor_role_id: roles[0],
+      }],
+    });
+    const { body: { data } } = await org.get(path);
+    const [contributor] = data.contributors;
+    const counts = (name: string, id: string) =>
+      `${id} counts: to change it by ${name}, leave ${id} out`;
+    const only = "Only responses have it: it changes nothing";
+    const noFormat =
+      "The product has no format that stores its form: send format_id or format_name, too";
+    // deno-fmt-ignore
+    const cases: [body: object, ...warnings: [pointer: string, message: string][]][] = [
+      [data],
+      [{ ...data, publisher_name: "Another" }, ["/publisher_name", counts("publisher_name", "publisher_id")]],
+      [{ ...data, publisher_name: null }, ["/publisher_name", counts("publisher_name", "publisher_id")]],
+      [{ ...data, publisher_id: null }, ["/publisher_name", counts("publisher_name", "publisher_id")]],
+      [{ publisher_name: data.publisher_name }],
+      [{ publisher_name: null }],
+      [{ contributors: [{ ...contributor, contributor_role_code: "B06" }] },
+        ["/contributors/0/contributor_role_code", counts("contributor_role_code", "contributor_role_id")]],
+      [{ product_code: "P-1", product_territories: [{ id }] },
+        ["/product_code", only], ["/product_territories", "PUT /products/{id}/territories changes it"]],
+      [{ product_form_code: "BC" }, ["/product_form_code", noFormat]],
+      [{ product_form_code: null }],
+    ];
+    for (const [body, ...expected] of cases) {
+      const warnings = expected.map(([pointer, message]) => (
+        { pointer, code: "ignored", message }
+      ));
+      const update = { method: "update", id, body };
+      const below = warnings.map(({ pointer, ...rest }) => (
+        { pointer: `/operations/0/body${pointer}`, ...rest }
+      ));
+
+      const single = await org.put(path, body);
+      const batch = await org.batch([update]);
+      const minimal = await org.batch([update], { return: "minimal" });
+
+      assertEquals(single.body.warnings ?? [], warnings, JSON.stringify(body));
+      assertEquals(batch.body.warnings ?? [], below);
+      assertEquals(
+        minimal.body.warnings ?? [],
+        below.filter(({ message }) => message === noFormat),
+      );
+      await org.put(path, { publisher_id: org.publisher });
+    }
+  });
+
   await it("is readable for pages (CORS)", async () => {
     const handler = app.variant({ corsOrigins: ["https://a.example"] });
     const { headers } = await handler(

@@ -98,6 +98,7 @@ it("only where the id is absent, and not as null", async ({ org }) => {
     [{ ...nobody, publisher_id: publisher }, publisher!],
     [{ ...nobody, publisher_id: null }, null],
     [{ title: "Emma", publisher_name: null }, null],
+    [{ ...nobody, publisher_id: null, publisher_name: null }, null],
     [{ title: "Emma", publisher_name: "  My\u00a0  publisher " }, publisher!],
   ];
   for (const [body, id] of bodies) {
@@ -105,6 +106,36 @@ it("only where the id is absent, and not as null", async ({ org }) => {
 
     assertEquals([status, data.publisher_id], [201, id], JSON.stringify(body));
   }
+});
+
+it("and clear the reference where they are null", async ({ org }) => {
+  await shelf(org);
+  const nulls = Object.fromEntries(
+    Object.entries(NAMED)
+      .filter(([name, value]) => typeof value === "string" && name !== "title")
+      .map(([name]) => [name, null]),
+  );
+  const created = await org.post("/api/products", NAMED);
+  const path = `/api/products/${created.body.data.id}`;
+
+  const cleared = await org.put(path, { ...nulls, format_name: undefined });
+  await org.put(path, { format_name: null });
+
+  assertEquals([cleared.status, cleared.headers.get("ignored-fields")], [
+    200,
+    null,
+  ]);
+  const { body: { data } } = await org.get(path);
+  const ids = Object.entries(data).filter(([name]) => name.endsWith("_id"));
+  assertEquals(
+    ids.filter(([name, id]) => name !== "organization_id" && id !== null),
+    [],
+  );
+  const nobody = [{ contributor_name: null, contributor_role_code: "A01" }];
+  const refused = await org.put(path, { contributors: nobody });
+  assertEquals(refused.body.error.details.map(shown), [
+    "/contributors/0/contributor_name invalid_type Expected a string",
+  ]);
 });
 
 it("or are refused at their own field", async ({ org }) => {

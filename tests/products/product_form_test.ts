@@ -13,6 +13,27 @@ const [paperback, hardback] = ["BC", "BB"].map((form) => idOfCode("150", form));
 
 const it = testsOf("product_form_id");
 
+it("is given by its code to a format, too", async ({ org }) => {
+  const paper = { name: "Paper", product_form_code: "BC" };
+  const { status, headers, body: { data } } = await org.post(
+    "/api/formats",
+    paper,
+  );
+  const path = `/api/formats/${data.id}`;
+
+  const hard = await org.put(path, { product_form_code: "BB" });
+  const same = await org.put(path, hard.body.data);
+  const none = await org.put(path, { product_form_code: null });
+  const wrong = await org.put(path, { product_form_code: "Paperback" });
+
+  assertEquals([status, headers.get("ignored-fields")], [201, null]);
+  assertEquals(data.product_form_id, paperback);
+  assertEquals(hard.body.data.product_form_id, hardback);
+  assertEquals([same.status, same.body.data.product_form_id], [200, hardback]);
+  assertEquals(none.body.data.product_form_id, null);
+  assertEquals(errorsOf(wrong.body), [["/product_form_code", "invalid_code"]]);
+});
+
 it("is shared by all products of the format", async ({ org, app }) => {
   const { path: sibling } = await org.create({ format_id: org.format });
 

@@ -18,7 +18,7 @@ export function writableFields(schema: string): string[] {
   const { components } = JSON.parse(
     openapiDocument(OPERATIONS, ""),
     (_, value) =>
-      value?.readOnly || /It stands for `/.test(value?.description)
+      value?.readOnly || /it stands for that/.test(value?.description)
         ? undefined
         : value,
   ) as { components: { schemas: Schemas } };
