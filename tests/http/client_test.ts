@@ -63,7 +63,7 @@ copy.cursor = "${FOREIGN}";
 await step("Lady Susan,Persuasion,Sanditon");
 `;
 
-/** Prints what `priceOf` chooses in three countries and four currencies. */
+/** Prints what `priceOf` chooses in four countries and five currencies. */
 const PRICES = `
 import process from "node:process";
 import createClient from "openapi-fetch";
@@ -81,7 +81,7 @@ const [product] = data!.data;
 console.log(...[["GB", "GBP"], ["US", "GBP"], ["GB", "EUR"], ["US", "USD"], [
   "CA",
   "CAD",
-]].map((
+], ["CH", "CHF"]].map((
   [country = "", currency = ""],
 ) => priceOf(product!, { country, currency, day: "2026-06-01" })));
 `;
@@ -167,6 +167,7 @@ Deno.test({
         { currency_code: "GBP", retail_price_inc_tax: 7 },
         { currency_code: "GBP", retail_price_inc_tax: 8, is_default: true },
         { currency_code: "EUR", retail_price_inc_tax: 9 },
+        { currency_code: "CHF", retail_price: 10, tax_rate: 8.1 },
       ],
     });
     const price = (
@@ -197,7 +198,7 @@ Deno.test({
     );
 
     assert(success, complaints);
-    assertEquals(output.trim(), "6 8 9 null 11");
+    assertEquals(output.trim(), "6 8 9 null 11 10.81");
     await org.delete(path);
   });
 
