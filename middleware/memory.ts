@@ -44,8 +44,8 @@ export class TextMemory implements Memory, Disposable {
   }
 
   /**
-   * Keeps this amount in all. Gives back what it has before it waits for more, so that no
-   * two requests wait for each other. Throws the errors of `Queue.enter`.
+   * Keeps this amount in all. A request that needs more gives back its amount before it
+   * waits: two that held theirs would wait for each other. Throws the errors of `Queue.enter`.
    */
   async keep(amount: number): Promise<void> {
     if (this.#permit && amount <= this.#permit.amount) {

@@ -20,8 +20,9 @@ const MAX_WAIT_MS = 10_000;
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
-  /** The milliseconds of work by which other requests are behind, and when the last one ended. */
+  /** How many milliseconds of work other requests are behind. */
   #worked = 0;
+  /** When the last work ended. */
   #ended = 0;
 
   /** Runs `work`, at once if nothing is parsed. Throws the errors of `Queue.enter`. */

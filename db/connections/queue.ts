@@ -83,9 +83,12 @@ type Waiting = Map<string, Map<string, WaitingOperation[]>>;
  * connections or bytes. The others wait. Organizations are served in turn, and so are the
  * callers of an organization, whose own operations are first in, first out.
  *
- * An organization may have a part of what the other organizations leave, and a caller the
- * same part of what the other callers of its organization leave of that. So there is
- * always some for a newcomer. An organization that has nothing may take any amount.
+ * So that there is always some for a newcomer, with `part` below 1:
+ *
+ *     an organization has at most   part * (size - what other organizations use)
+ *     a caller has at most          part * (that - what its organization's others use)
+ *
+ * An organization that has nothing may take any amount that is free.
  */
 export class Queue {
   readonly #name: string;

@@ -87,7 +87,8 @@ export async function readChanges<P extends Page>(
       ...version && id && { version, id },
       timeline: horizon!.is_replicated ? 0 : horizon!.timeline,
       start: startBelow(horizon!.safe, from.start),
-      // Deletions since the first page must be kept until the client reaches the end.
+      // A cursor is good for as long as deletions are kept. Those since the first page count
+      // until the client has read the last one.
       issuedAt: more ? from.issuedAt : Date.now(),
     },
   };

@@ -129,8 +129,8 @@ function selectPage(
   allowed: number,
 ): Statement<ListRow> {
   const { limit, search, found, sort = DEFAULT_SORT } = query;
-  // The page and the total share the products, unless they may be most of the catalogue: a
-  // page then reads fewer.
+  // A search finds its products once, for the page and the total. A common word may find most
+  // of the catalogue, of which a page reads little.
   const isFoundOnce = found || search && !mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
   const isPrepared = sort === DEFAULT_SORT && storedCount(query);

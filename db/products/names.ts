@@ -101,7 +101,10 @@ export async function withIds<W extends Write>(
   return found!;
 }
 
-/** The records of each table whose name or code is among those of the references, and some more. */
+/**
+ * The records of each table whose name or code is among those of the references. Long names
+ * are compared by their beginnings, so `findId` compares them again.
+ */
 function selectCandidates(
   references: readonly NamedReference[],
 ): Statement<Candidate>[] {

@@ -14,7 +14,7 @@ import type { Database, Queries } from "../database.ts";
 const PRODUCTS_AT_ONCE = 1_000;
 
 /** With ten chunks after it, 10,000 products follow within a second. */
-const INTERVAL_MS = 500;
+const INTERVAL_MS = 250;
 
 /** The time limit of a chunk. */
 const LIMIT_MS = 60_000;

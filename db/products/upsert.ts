@@ -113,8 +113,9 @@ function fieldsOfEntry(array: Rows, entry: Entry): Fields {
 }
 
 /**
- * The entries, each with the id of the row that it describes: the first one left with the
- * same natural key. An entry with an id of its own changes only the fields that it has.
+ * The entries, with the ids of the rows that they describe. An entry describes the first row
+ * with its natural key that no earlier entry describes. An entry with an id of its own changes
+ * only the fields that it has.
  */
 function identified(
   array: Rows,
