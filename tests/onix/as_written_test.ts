@@ -512,6 +512,25 @@ Deno.test("Names of people are read in the order of speech", async () => {
     ['PersonNameInverted="Twain, Mark, 1835-1910"', "Mark Twain"],
     ['PersonNameInverted="Roemer, Pia (b. 1970)"', "Pia Roemer"],
     ['PersonNameInverted="Roemer, Pia, 1970-"', "Pia Roemer"],
+    ...[
+      ...[", 1931-2004.", " (1931–2004)", " (1931–2004).", " [1931-2004]"],
+      ...[" 1931-2004", ", b. 1931", " (born 1931)", ", geb. 1931", " (*1931)"],
+      ...[" (* 1931, † 2004)", ", * 1931, † 2004", ", d. 2004", ", -2004"],
+      ...[
+        ", ca. 1400–1468",
+        ", 1400?-1468",
+        ", 427 BC-347 BC",
+        ", 1931 - 2004",
+      ],
+      ...[" (1931- )", ", 1970-present", " (1970)", ", 1970", ", fl. 1590"],
+    ].map((years): [string, string] => [
+      `PersonNameInverted="Roemer, Pia${years}"`,
+      "Pia Roemer",
+    ]),
+    ['PersonNameInverted="Roemer, Pia, 1931-2004, Jr."', "Pia Roemer, Jr."],
+    ['PersonNameInverted="Roemer, Pia, 3rd"', "Pia Roemer, 3rd"],
+    ['PersonName="Pia Roemer, 1931-2004"', "Pia Roemer"],
+    ['PersonName="Studio 1931"', "Studio 1931"],
     [
       'PersonNameInverted="King, Martin Luther, Jr."',
       "Martin Luther King, Jr.",

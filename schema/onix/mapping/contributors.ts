@@ -181,8 +181,8 @@ function readPerson(
     childValue(each, "CorporateNameInverted");
   const parts = NAME_PARTS.map((part) => childValue(each, part));
   const inverted = childValue(each, "PersonNameInverted");
-  const name = childValue(each, "PersonName") ??
-    joined(parts) ?? (inverted && spoken(inverted));
+  const whole = childValue(each, "PersonName") ?? joined(parts);
+  const name = whole ? withoutYears(whole) : inverted && spoken(inverted);
   if (!name && !corporate) return;
   if (name) {
     use("PersonName");
@@ -352,8 +352,10 @@ function renumber(all: Element[], known: Element[]): void {
 
 /** A name with the key names first, such as `Surname, First, Jr.`, in the order of speech. */
 function spoken(inverted: string): string {
-  const [surname = "", ...others] = inverted.replace(YEARS, "")
-    .split(/\s*,\s*/).filter(Boolean);
+  const [surname = "", ...others] = withoutYears(inverted).split(",")
+    .map((part) => part.trim()).filter((part, i) =>
+      part && (i === 0 || !YEAR_ALONE.test(part))
+    );
   // Initials such as M.A. may be all that is known of the first names.
   const isSuffix = (part: string, i: number) =>
     GENERATION.test(part) || i > 0 && DEGREE.test(part);
@@ -362,14 +364,39 @@ function spoken(inverted: string): string {
   return [name, ...others.filter(isSuffix)].join(", ");
 }
 
-/** The years of a life after a name, such as `, 1835-1910` or `(b. 1970)`. */
-const YEARS =
-  /(?:,\s*|\s*\()(?:b\.|born|c\.|ca\.)?\s*\d{3,4}\??\s*(?:[-\u2013\u2014]\s*(?:\d{3,4}\??)?)?\s*\)?\s*$/i;
+/** A name without the years of a life, such as `(1835-1910)`, `, b. 1970` and `, 1970-`. */
+function withoutYears(name: string): string {
+  const rest = normalized(name.replace(YEARS_IN_BRACKETS, " "))
+    .replaceAll(" ,", ",").replace(/ \.$/, "");
+  const left = rest.split(",").map((part) => part.replace(YEARS, ""))
+    .filter((part) => /\S/.test(part)).join(",");
+  return left === "" ? name : left;
+}
 
-const GENERATION = /^(?:jr|sr|jun|sen)\.?$|^(?:junior|senior|ii|iii|iv)$/i;
+const SPACE = "\\s{0,2}";
+const DASH = `${SPACE}(?:[-\u2010-\u2015\u2212/]|--)${SPACE}`;
+const ERA = `(?:${SPACE}(?:a\\.?d\\.?|b\\.?c\\.?(?:e\\.?)?|c\\.?e\\.?))?`;
+const YEAR = `(?:(?:c|ca|circa)\\.?${SPACE})?\\d{3,4}\\??${ERA}`;
+const MARKED =
+  `(?:(?:b|d|geb|gest|fl)\\.|born|died|active|n\u00e9e?|[*\u2020+])${SPACE}${YEAR}`;
+const SPAN = `${YEAR}${DASH}(?:${YEAR}|present)?|[-\u2010-\u2015\u2212]${YEAR}`;
+const LIFE = `(?:${MARKED}(?:${DASH}(?:${YEAR})?)?|${SPAN})`;
+
+/** The years at the end of a part of a name: a span of them, or one that is marked. */
+const YEARS = new RegExp(`(?:^|(?<=\\s))${LIFE}\\.?$`, "iu");
+
+const YEAR_ALONE = new RegExp(`^${YEAR}\\.?$`, "iu");
+
+const YEARS_IN_BRACKETS = new RegExp(
+  `[([]${SPACE}(?:${LIFE}|${YEAR})(?:${SPACE}[,;]?${SPACE}${LIFE})?${SPACE}[)\\]]`,
+  "giu",
+);
+
+const GENERATION =
+  /^(?:jn?r|sn?r|jun|sen)\.?$|^(?:junior|senior|ii|iii|iv|2nd|3rd|4th)$/i;
 
 const DEGREE =
-  /^(?:ph\.?\s?d|d\.?\s?phil|m\.?d|d\.?d\.?s|m\.?a|m\.?sc|m\.?b\.?a|b\.?a|j\.?d|ll\.?[bdm]|r\.?n|esq|o\.?b\.?e|s\.?j)\.?$/i;
+  /^(?:ph\.?\s?d|d\.?\s?phil|m\.?\s?phil|ed\.?d|psy\.?d|th\.?d|d\.?sc|d\.?min|m\.?d|d\.?d\.?s|d\.?v\.?m|d\.?d|m\.?a|m\.?sc|m\.?s|m\.?b\.?a|m\.?f\.?a|m\.?p\.?h|m\.?div|b\.?a|b\.?sc|j\.?d|ll\.?[bdm]|r\.?n|c\.?p\.?a|esq|[ckmo]\.?b\.?e|f\.?r\.?s|[kq]\.?c|s\.?j|o\.?p|o\.?s\.?b|v|vi)\.?$/i;
 
 /** The words of a name, folded as `q` folds them: in lower case, without marks. */
 export function nameWords(name: string): string[] {
