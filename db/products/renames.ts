@@ -13,7 +13,7 @@ import type { Database, Queries } from "../database.ts";
 /** The products of a chunk. Their writers wait for it, for some 50 ms. */
 const PRODUCTS_AT_ONCE = 1_000;
 
-/** With ten chunks after it, 10,000 products follow within a second. */
+/** A change of a record that few products show is to be found within a second. */
 const INTERVAL_MS = 250;
 
 /** The time limit of a chunk. */
