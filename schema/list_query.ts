@@ -184,6 +184,10 @@ const PARAMETERS = {
     v.optional(Day),
   ),
   ...EXACT,
+  shared_isbn: described(
+    "Only products whose ISBN, in either form, another product has, too. Upserts and ONIX records with such an ISBN are refused as ambiguous.",
+    v.optional(oneOf("true")),
+  ),
   ...TERMS,
   product_type: described(
     "Products of one of these types.",

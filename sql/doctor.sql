@@ -1,5 +1,6 @@
 -- The checks of `deno task doctor`: one per statement, named by the comment above it. A check returns at most one
--- row: the problem or null, the remedy, and the text to print without a problem. The setting doctor.fact passes a
+-- row: the problem or null, the remedy, and the text to print without a problem. It may have `noted`: what customers
+-- should mend, which is no problem of the service. The setting doctor.fact passes a
 -- value that only the service knows.
 
 -- database
@@ -157,11 +158,37 @@ from (
   where coalesce(least(a.expires_at, a.revoked_at), 'infinity') > now()
 ) k;
 
+-- shared isbns
+select
+  null as wrong,
+  'Their owners find the products by GET /products?shared_isbn=true, and delete or correct one: until then, upserts and ONIX records with the ISBN are refused as ambiguous' as advice,
+  format('ISBNs that several products of an organization have: %s, of organization %s', sum(o.isbns), string_agg(o.organization_id::text, ', ' order by o.isbns desc)) as noted,
+  'No two products of an organization have one ISBN' as fine
+from (
+  select s.organization_id, count(*) as isbns
+  from (
+    select n.organization_id, n.number
+    from (
+      select organization_id, id, left(isbn13, 12) as number from products where isbn13 is not null
+      union
+      select organization_id, id, '978' || left(isbn10, 9) from products where isbn10 is not null
+    ) n
+    group by n.organization_id, n.number
+    having count(*) > 1
+  ) s
+  group by s.organization_id
+  order by isbns desc
+  limit 10
+) o;
+
 -- webhooks
 select
-  'Disabled: ' || string_agg(
+  'Disabled, since the database was copied: ' || string_agg(
+    format('%s of organization %s', w.id, w.organization_id), ', ' order by w.disabled_at desc
+  ) filter (where w.disabled_reason = 'copied') as wrong,
+  'Disabled, since their receivers fail: ' || string_agg(
     format('%s of organization %s (%s)', w.id, w.organization_id, w.disabled_reason), ', ' order by w.disabled_at desc
-  ) filter (where w.disabled_reason <> 'by_hand') as wrong,
+  ) filter (where w.disabled_reason not in ('by_hand', 'copied')) as noted,
   case
     when bool_or(w.disabled_reason = 'copied')
       then 'Enable those that this copy of the database may call: PUT /webhooks/{id} {"enabled":true}; deno task webhook list shows all'

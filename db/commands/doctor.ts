@@ -29,7 +29,7 @@ export const DOCTOR = command({
   run: ({ json }, { environment }) => doctor(environment, json),
 });
 
-/** The result of a check, with advice if something is wrong. */
+/** The result of a check, with advice if something is wrong, or if customers should mend it. */
 interface Finding {
   ok: boolean;
   finding: string;
@@ -147,11 +147,19 @@ async function check(
     return await tx.commit(
       sql`select set_config('doctor.fact', ${String(fact)}, true)`,
       raw(statement) as Statement<
-        { wrong: string | null; advice: string; fine: string }
+        {
+          wrong: string | null;
+          noted?: string | null;
+          advice: string;
+          fine: string;
+        }
       >,
     );
   });
-  return row!.wrong ? wrong(row!.wrong, row!.advice) : fine(row!.fine);
+  if (row!.wrong) return wrong(row!.wrong, row!.advice);
+  return row!.noted
+    ? { ok: true, finding: row!.noted, advice: row!.advice }
+    : fine(row!.fine);
 }
 
 type Fact = string | number | boolean;
@@ -281,6 +289,7 @@ function wrong(finding: string, advice?: string): Finding {
 function findingLines(
   { subject, ok, finding, advice }: Finding & { subject: string },
 ): string {
-  const line = `${ok ? "ok   " : "WRONG"}  ${subject.padEnd(14)} ${finding}`;
+  const mark = !ok ? "WRONG" : advice ? "note " : "ok   ";
+  const line = `${mark}  ${subject.padEnd(14)} ${finding}`;
   return advice ? `${line}\n       ${" ".repeat(14)} -> ${advice}` : line;
 }

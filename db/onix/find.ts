@@ -187,8 +187,13 @@ export class Matches<F extends Found> {
     const number = isbnNumber(incoming);
     const bound = this.#bound(incoming);
     if (bound || notification === "05" || number === null) return bound;
-    const [product, another] = this.#byIsbn.get(number) ?? [];
+    const [product, another] = this.sharing(number);
     return another ? "ambiguous" : product;
+  }
+
+  /** The products with this ISBN. */
+  sharing(number: string | null): readonly F[] {
+    return this.#byIsbn.get(number) ?? [];
   }
 
   /** Whether a later record of the message may take the ISBN by which this one finds its product. */

@@ -1,6 +1,7 @@
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import { DEFECT } from "../../schema/defects.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
+import { sharedBy } from "../products/keys.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Found, type Locked, type Matches, referencesOf } from "./find.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
@@ -100,7 +101,7 @@ export function planOf(
     const isbn13 = isbnNumber(item.incoming);
     const found = matches.of(item);
     if (found === "ambiguous") {
-      decide(item, "rejected", null, ambiguous(item));
+      decide(item, "rejected", null, ambiguous(item, matches.sharing(isbn13)));
       continue;
     }
     if (isOfRival(item, found)) {
@@ -180,9 +181,8 @@ const NOT_FOUND = fault(
   "No product has the reference or the ISBN of this partial update",
 );
 
-function ambiguous({ incoming }: Item): Message {
-  const message = "Several products have this ISBN";
-  return isbnFault(incoming, "ambiguous", message);
+function ambiguous({ incoming }: Item, products: readonly Found[]): Message {
+  return isbnFault(incoming, "ambiguous", sharedBy("ISBN", products));
 }
 
 function isbnInUse({ rival, incoming }: Item): Message {

@@ -296,7 +296,12 @@ export function selectIds(filters: Filters, after: string): Statement {
 
 /** The filter conditions on product `p`, each with a leading `and`. */
 function conditions(query: ListQuery): Statement[] {
-  const { product_type, publication_date_from, publication_date_to } = query;
+  const {
+    product_type,
+    publication_date_from,
+    publication_date_to,
+    shared_isbn,
+  } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
       const ids = query[filter.field];
@@ -322,6 +327,7 @@ function conditions(query: ListQuery): Statement[] {
         ? [sql` and p.${raw(column)} ${isOneOfTexts(query[column])}`]
         : []
     ),
+    ...shared_isbn ? [sql` and p.id in (${sharingIsbns})`] : [],
     ...TERM_FILTERS.flatMap((filter) =>
       query[filter]
         ? [sql` and p.id in (${termed(filter, query[filter])})`]
@@ -329,6 +335,27 @@ function conditions(query: ListQuery): Statement[] {
     ),
   ];
 }
+
+/** The ISBNs of products, in both forms, without the check digit of either. */
+const isbns = sql`
+  select p.id, left(p.isbn13, 12) as number
+  from products p
+  where p.organization_id = ${organization} and p.isbn13 is not null
+  union
+  select p.id, '978' || left(p.isbn10, 9)
+  from products p
+  where p.organization_id = ${organization} and p.isbn10 is not null
+`;
+
+/** The products whose ISBN another one has, too. */
+const sharingIsbns = sql`
+  with numbers as materialized (${isbns})
+  select n.id
+  from numbers n
+  where n.number in (
+    select n.number from numbers n group by n.number having count(*) > 1
+  )
+`;
 
 /** The conditions that product `p`, or one of its rows, refers to one of these records. */
 function refersTo(

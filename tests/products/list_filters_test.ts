@@ -148,6 +148,29 @@ it("finds each of several exact values", async ({ org }) => {
   assertEquals(body.error.details[0].code, "invalid_isbn13");
 });
 
+it("finds the products that share an ISBN", async ({ org, app }) => {
+  const other = await app.organization();
+  const made = [
+    { isbn13: "9780306406157" },
+    { isbn10: "0306406152" },
+    { isbn13: "9780140449136", isbn10: "0140449132" },
+    { isbn13: "9783161484100" },
+    { isbn13: "9791090636071" },
+    { isbn13: "9791090636071" },
+  ];
+  const ids = [];
+  for (const body of made) ids.push((await org.create(body)).id);
+  await other.create({ isbn13: "9783161484100" });
+  const [a, b, , , c, d] = ids;
+
+  const { body } = await org.get(
+    "/api/products?shared_isbn=true&sort=created_at",
+  );
+
+  assertEquals(idsOf(body.data), [a, b, c, d]);
+  assertEquals(body.meta.total, 4);
+});
+
 it("finds nothing by an unknown id or another organization's", async ({ org, app }) => {
   const other = await app.organization();
   await load(app, org, 2, () => ({ format_id: org.format }));

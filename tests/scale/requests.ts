@@ -245,6 +245,7 @@ function queries(org: Organization, product: any): string[] {
     `contributor_id=${org.contributor}`,
     `collection_id=${org.collection},${org.series}`,
     "isbn13=9780306406157",
+    "shared_isbn=true",
     "isbn10=0306406152",
     "product_code=P-00000000",
     "publishing_status_code=04",

@@ -79,6 +79,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
         ["counters", true],
         ["changes", true],
         ["keys", true],
+        ["shared isbns", true],
         ["webhooks", true],
         ["distribution", true],
       ],

@@ -82,10 +82,23 @@ Deno.test("Webhooks for operators", TIMED, async ({ step: it }) => {
     );
     const { ok, finding } = await doctor();
     assertEquals(ok, false);
-    assertStringIncludes(
-      finding,
-      `${ids[0]} of organization ${org.id} (copied)`,
-    );
+    assertStringIncludes(finding, `${ids[0]} of organization ${org.id}`);
+  });
+
+  await it("are noted where their receivers fail, which is no fault of the service", async () => {
+    await sql`
+      update webhooks set disabled_reason = 'failing' where id = ${ids[0]!}
+    `;
+
+    const { ok, finding, advice } = await doctor();
+
+    assertEquals([ok, finding], [
+      true,
+      `Disabled, since their receivers fail: ${
+        ids[0]
+      } of organization ${org.id} (failing)`,
+    ]);
+    assertStringIncludes(advice!, "Once their receivers work, enable them");
   });
 });
 
