@@ -1,6 +1,6 @@
 /**
- * Whether the longest series of generated cases runs whole (`TEST_WHOLE=true`, as in
- * CI). Otherwise a sample of them runs, which has each kind.
+ * Whether the longest series of generated cases runs whole (`TEST_WHOLE=true`, as CI
+ * does on one of its databases). Otherwise a sample of them runs, which has each kind.
  */
 export const IS_WHOLE = Deno.env.get("TEST_WHOLE") === "true";
 
