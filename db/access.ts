@@ -107,6 +107,10 @@ export interface ListedKey {
   [column: string]: unknown;
 }
 
+/** The minute of the last use, or the time of the key's creation within that. */
+const LAST_USED_AT =
+  "case when u.last_used_at is not null then greatest(u.last_used_at, k.created_at) end";
+
 const keys = sql<ListedKey>`
   select
     k.id as public_id,
@@ -115,7 +119,7 @@ const keys = sql<ListedKey>`
     ${rfc3339("k.created_at")} as created_at,
     ${rfc3339("k.expires_at")} as expires_at,
     ${rfc3339("k.revoked_at")} as revoked_at,
-    ${rfc3339("u.last_used_at")} as last_used_at
+    ${rfc3339(LAST_USED_AT)} as last_used_at
   from api_keys k
   left join api_key_uses u on u.organization_id = ${organization} and u.api_key_id = k.id
   where k.organization_id = ${organization}

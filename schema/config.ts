@@ -258,13 +258,15 @@ export function findUnknownVariables(names: string[]): string[] {
 
 /**
  * Whether the name looks like a misspelling of the known one: at most two edits in
- * names from 12 characters, one from 8, none in shorter names, which resemble too
- * many words.
+ * names from 12 characters, one from 8, in shorter names, which resemble too many words,
+ * letters typed twice alone.
  */
 function isMisspelling(name: string, known: string): boolean {
   const max = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;
-  return Math.abs(name.length - known.length) <= max &&
-    slipsBetween(name.toUpperCase(), known) <= max;
+  const given = name.toUpperCase();
+  return Math.abs(given.length - known.length) <= max &&
+      slipsBetween(given, known) <= max ||
+    given.replace(/(.)\1/g, "$1") === known;
 }
 
 function matching(form: RegExp, message: string) {

@@ -120,10 +120,21 @@ export function unavailable(message: string, options?: ErrorOptions): ApiError {
   });
 }
 
-/** A `TOO_MANY_REQUESTS` that the client may retry after a second. */
-export function tooManyRequests(message: string): ApiError {
+/**
+ * A `TOO_MANY_REQUESTS` that the client may retry after a second. Of this policy, nothing of
+ * the quota is left (draft-ietf-httpapi-ratelimit-headers).
+ */
+export function tooManyRequests(
+  message: string,
+  policy: string,
+  quota: number,
+): ApiError {
   return new ApiError("TOO_MANY_REQUESTS", message, {
-    headers: { "retry-after": "1" },
+    headers: {
+      "retry-after": "1",
+      "ratelimit-policy": `"${policy}";q=${quota};qu="concurrent-requests"`,
+      "ratelimit": `"${policy}";r=0;t=1`,
+    },
   });
 }
 

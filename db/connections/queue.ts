@@ -148,15 +148,16 @@ export class Queue {
   }
 
   #checkWaiting(caller: Caller): void {
-    const isOwn = this.#waits.ofCaller(caller) >= MAX_WAITING.caller;
-    if (
-      isOwn || this.#waits.ofOrganization(caller) >= MAX_WAITING.organization
-    ) {
-      throw tooManyRequests(
-        `Too many requests of this ${
-          isOwn ? "caller" : "organization"
-        } are waiting for the ${this.#name}`,
-      );
+    const waiting = {
+      caller: this.#waits.ofCaller(caller),
+      organization: this.#waits.ofOrganization(caller),
+    };
+    for (const whose of ["caller", "organization"] as const) {
+      const quota = MAX_WAITING[whose];
+      if (waiting[whose] < quota) continue;
+      const message =
+        `Too many requests of this ${whose} are waiting for the ${this.#name}`;
+      throw tooManyRequests(message, whose, quota);
     }
     if (this.#waits.total >= MAX_WAITING.all) {
       throw unavailable(`Too many requests are waiting for the ${this.#name}`);

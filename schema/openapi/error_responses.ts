@@ -42,13 +42,13 @@ const WHEN_RETURNED: Record<ErrorCode, string> = {
     "The service or its database is starting, stopping, unreachable or overloaded. Retry after `Retry-After`.",
 };
 
-/** The header that accompanies a code. */
-const ERROR_HEADERS: Partial<Record<ErrorCode, ResponseHeader>> = {
-  UNAUTHORIZED: "WWW-Authenticate",
-  IDEMPOTENCY_IN_PROGRESS: "Retry-After",
-  UNSUPPORTED_MEDIA_TYPE: "Accept-Encoding",
-  TOO_MANY_REQUESTS: "Retry-After",
-  SERVICE_UNAVAILABLE: "Retry-After",
+/** The headers that accompany a code. */
+const ERROR_HEADERS: Partial<Record<ErrorCode, ResponseHeader[]>> = {
+  UNAUTHORIZED: ["WWW-Authenticate"],
+  IDEMPOTENCY_IN_PROGRESS: ["Retry-After"],
+  UNSUPPORTED_MEDIA_TYPE: ["Accept-Encoding"],
+  TOO_MANY_REQUESTS: ["Retry-After", "RateLimit-Policy", "RateLimit"],
+  SERVICE_UNAVAILABLE: ["Retry-After"],
 };
 
 /** All codes with their statuses and meanings, by status. */

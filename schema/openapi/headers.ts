@@ -87,6 +87,12 @@ export const RESPONSE_HEADERS = {
     "The number of seconds to wait before a retry, if a retry can succeed.",
     { type: "integer", minimum: 0 },
   ),
+  "RateLimit-Policy": header(
+    'What was exceeded (draft-ietf-httpapi-ratelimit-headers): `"caller";q=500;qu="concurrent-requests"`, or `organization` with 1000.',
+  ),
+  "RateLimit": header(
+    'What is left of it, and for how many seconds: `"caller";r=0;t=1`.',
+  ),
 };
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;

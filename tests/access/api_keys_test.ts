@@ -130,7 +130,9 @@ it("DELETE revokes a key within five seconds", async ({ org, app }) => {
   assertEquals(await statusWith(app, key), 200);
   await eventually(true, async () => {
     const { body } = await ask("GET", `${KEYS}/${id}`);
-    return body.data.last_used_at !== null;
+    const { created_at, last_used_at } = body.data;
+    assert(last_used_at === null || last_used_at >= created_at);
+    return last_used_at !== null;
   });
 
   const { status, body: { data } } = await ask("DELETE", `${KEYS}/${id}`);

@@ -184,6 +184,11 @@ Deno.test("A flood", TIMED, async ({ step: it }) => {
 
     assertEquals(refused.body.error.code, "TOO_MANY_REQUESTS");
     assertEquals(refused.headers.get("retry-after"), "1");
+    assertEquals(
+      refused.headers.get("ratelimit-policy"),
+      '"caller";q=500;qu="concurrent-requests"',
+    );
+    assertEquals(refused.headers.get("ratelimit"), '"caller";r=0;t=1');
     assertEquals(new Set(statuses), new Set([201, 429]));
   });
 

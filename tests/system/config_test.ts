@@ -208,10 +208,17 @@ Deno.test("findUnknownVariables warns only of likely misspellings", () => {
     JWT_ISUER: "JWT_ISSUER",
     CORS_ORIGIN: "CORS_ORIGINS",
     LOGLEVEL: "LOG_LEVEL",
+    PORTT: "PORT",
+    HHOST: "HOST",
     OTEL_EXPORTER_OTLP_ENDPIONT: "OTEL_EXPORTER_OTLP_ENDPOINT",
   };
   const others = ["PATH", "HOSTNAME", "PGHOST", "DATABASE_URL", "JWT_SECRET"]
-    .concat("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "DATABASE_USER", "POST");
+    .concat(
+      "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+      "DATABASE_USER",
+      "POST",
+      "PORTS",
+    );
 
   const warnings = findUnknownVariables([
     ...Object.keys(misspelled),
