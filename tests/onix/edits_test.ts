@@ -735,3 +735,89 @@ it4(
     }
   },
 );
+
+/** Dates of publication: what the sender says, a day that is set here, and what the sender says next. */
+// deno-fmt-ignore
+const DATES: [first: string, here: object, next: string][] = [
+  ['<Date dateformat="01">202703</Date>', { publication_date: "2027-03-05" }, '<Date dateformat="01">202704</Date>'],
+  ['<Date dateformat="01">202703</Date>', { publication_date: "2027-03-05" }, '<Date dateformat="05">2028</Date>'],
+  ['<Date dateformat="05">2027</Date>', { publication_date: "2027-03-05" }, "<Date>20270406</Date>"],
+  ["<Date>20270304</Date>", { publication_date: "2027-03-05" }, '<Date dateformat="01">202704</Date>'],
+  ["<Date>20270304</Date>", { publication_date: null, publishing_dates: [{ publishing_date_role: "01", date: "2027-03" }] }, "<Date>20270406</Date>"],
+  ["<Date>20270304</Date>", { publication_date: null, publishing_dates: [{ publishing_date_role: "01", date: "2027" }] }, '<Date dateformat="01">202704</Date>'],
+];
+
+it("a date of publication is one value, however much of it is known", async ({ org, onix, product }) => {
+  const said = async (id: string) => {
+    const { publication_date, publishing_dates } = await product(id);
+    return [publication_date, publishing_dates.map(({ date }: Any) => date)];
+  };
+  for (const [first, here, next] of DATES) {
+    for (const [edits, told] of Object.entries(CONFLICT)) {
+      const reference = `date ${crypto.randomUUID()}`;
+      const dated = (date: string, title = "One") =>
+        message(
+          record({ reference, title, isbn: null })
+            .replace("<Date>20270131</Date>", date),
+        );
+      const { outcomes: [{ id }] } = await onix.report(dated(first));
+      const put = await org.put(`/api/products/${id}`, here);
+      assertEquals(put.status, 200, put.text);
+      const ours = await said(id);
+      await onix.report(dated(first, "Two"));
+      assertEquals(await said(id), ours);
+
+      const report = await onix.report(dated(next, "Three"), `?edits=${edits}`);
+
+      assertEquals(report.updated, 1, JSON.stringify(report));
+      assertEquals(
+        codes(report.outcomes[0]).filter((code) => code !== "imprecise_date"),
+        told,
+      );
+      const { outcomes: [{ id: other }] } = await onix.report(
+        dated(next).replace(reference, `${reference} alone`),
+      );
+      assertEquals(
+        await said(id),
+        edits === "protect" ? ours : await said(other),
+        `${first} ${next} ${edits}`,
+      );
+      const again = await onix.report(dated(next, "Three"));
+      assertEquals(again.unchanged, 1);
+    }
+  }
+});
+
+it("a period that would end before it begins is that of one side", async ({ org, onix, product }) => {
+  for (const [edits, told] of Object.entries(CONFLICT)) {
+    const reference = `period ${edits}`;
+    const dated = (from: string, to: string) =>
+      message(
+        record({ reference, isbn: null }).replace(
+          "</Price>",
+          `<PriceDate><PriceDateRole>14</PriceDateRole><Date>${from}</Date></PriceDate><PriceDate><PriceDateRole>15</PriceDateRole><Date>${to}</Date></PriceDate>$&`,
+        ),
+      );
+    const { outcomes: [{ id }] } = await onix.report(
+      dated("20270101", "20270630"),
+    );
+    const { product_territories } = await product(id);
+    product_territories[0].supply_details[0].prices[0].valid_to = "2027-03-31";
+    await org.put(`/api/products/${id}/territories`, product_territories);
+
+    const report = await onix.report(
+      dated("20270501", "20270630"),
+      `?edits=${edits}`,
+    );
+
+    assertEquals(codes(report.outcomes[0]), told, JSON.stringify(report));
+    const [{ supply_details: [{ prices: [price] }] }] =
+      (await product(id)).product_territories;
+    assertEquals(
+      [price.valid_from, price.valid_to],
+      edits === "protect"
+        ? ["2027-01-01", "2027-03-31"]
+        : ["2027-05-01", "2027-06-30"],
+    );
+  }
+});

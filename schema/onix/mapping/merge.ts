@@ -1,5 +1,12 @@
 import { type Entry, NEW_ROW } from "../../bodies.ts";
-import { elementOf, type Field, type Fields, keysOf } from "../../fields.ts";
+import {
+  elementOf,
+  type Field,
+  type Fields,
+  keysOf,
+  type Rows,
+  type Rule,
+} from "../../fields.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
 import { ARRAYS } from "../../product.ts";
@@ -24,6 +31,12 @@ import {
   repeatedIn,
 } from "./mapping.ts";
 import { missingAt, stepsOf } from "./path.ts";
+import {
+  DATES,
+  isAnnounced,
+  withOneDate,
+  withOwnDates,
+} from "./publication.ts";
 import { inWords } from "./words.ts";
 import { canonical, isEqual, objectsIn } from "../../objects.ts";
 import { type Codec, scalar } from "./record_reader.ts";
@@ -72,6 +85,8 @@ interface Entries extends Keys {
   fields: Fields;
   /** The fields that are one value. */
   together: readonly string[];
+  /** What joins fields: where both sides have changed some, they are one value, too. */
+  rules: readonly Rule[];
   codec: Codec;
 }
 
@@ -94,12 +109,12 @@ const MERGED: Readonly<Record<string, Entries>> = {
 };
 
 function entriesOf(
-  array: Parameters<typeof keysOf>[0] & { together?: readonly string[] },
+  array: Parameters<typeof keysOf>[0] & Pick<Rows, "together" | "rules">,
   composite: string,
   codec: Codec,
 ): Entries {
-  const { fields, together = [] } = array;
-  return { composite, fields, together, codec, ...keysOf(array) };
+  const { fields, together = [], rules = [] } = array;
+  return { composite, fields, together, rules, codec, ...keysOf(array) };
 }
 
 /** The array in this field of a composite, if its entries have ids. */
@@ -148,17 +163,25 @@ export function mergeEdits(
   newId: () => string,
 ): Merged {
   const compared = edits === "overwrite" ? null : last;
-  const differences = compared?.differences ?? {};
+  const differences = withOneDate(compared?.differences ?? {});
   const messages: Message[] = [];
   const conflict = conflictTeller(incoming, edits, messages);
   const context = { now: now.reader, last: compared?.reader, conflict, newId };
   const written: RecordValues = {};
   const edited = new Set<string>();
+  const own = withOneDate(
+    Object.fromEntries(MAPPED.map(([name, field]) => [
+      name,
+      field.valueIn(book),
+    ])),
+  );
+  const lastValues = compared ? withOneDate(compared.values) : own;
+  const newValues = withOneDate(now.values);
 
   for (const [name, field] of MAPPED) {
-    const here = field.valueIn(book);
-    const was = compared ? compared.values[name] : here;
-    const value = now.values[name];
+    const here = own[name];
+    const was = lastValues[name];
+    const value = newValues[name];
     const formHere = field.project(here);
     const formWas = was === here ? formHere : field.project(was);
     const form = value === was ? formWas : field.project(value);
@@ -180,7 +203,8 @@ export function mergeEdits(
       context,
     );
     // What cannot be read changes nothing.
-    const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS);
+    const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS) &&
+      !isAnnounced(name, here);
     const isKept = () =>
       isEdited && !isEqual(formHere, form) && !isInResources(name, book) &&
       context.conflict(
@@ -201,6 +225,12 @@ export function mergeEdits(
     // The cover is one of their links.
     delete written.cover_image_url;
     edited.add("cover_image_url");
+  }
+  if (DATES.some((name) => edited.has(name))) {
+    for (const name of DATES) edited.add(name);
+  }
+  if (DATES.some((name) => name in written)) {
+    Object.assign(written, withOwnDates({ ...own, ...written }, now.values));
   }
   return { written, messages, edited };
 }
@@ -459,9 +489,9 @@ function asNew(array: Entries, entry: Entry, context: MergeContext): Entry {
 
 /** Merges the fields of an object. What ONIX does not say stays as it is here. */
 function mergeFields(
-  { fields, composite, together }: Pick<
+  { fields, composite, together, rules }: Pick<
     Entries,
-    "fields" | "composite" | "together"
+    "fields" | "composite" | "together" | "rules"
   >,
   before: Entry,
   after: Entry,
@@ -485,6 +515,7 @@ function mergeFields(
         fields: field.fields,
         composite: elementOf(name, field)!,
         together: [],
+        rules: [],
       };
       const [a, b, c] = [was, now, own].map((each) => (each ?? {}) as Entry);
       const found = codec.find?.(at) ?? at;
@@ -510,11 +541,37 @@ function mergeFields(
       );
       if (isKept) continue;
       for (const { name, field } of parts) {
-        merged[name] = after[name] ?? (field.kind === "rows" ? [] : null);
+        merged[name] = valueAfter(after[name], field);
       }
     }
   }
+  for (const { fields: names, check } of rules) {
+    if (check(merged) === undefined) continue;
+    // What either says is right, but not a part of each.
+    const shownIn = (entry: Entry) =>
+      names.map((name) => valueInWords(entry[name])).filter(Boolean).join(" ");
+    const isKept = context.conflict(
+      { element: at, of },
+      shownIn(after),
+      shownIn(here),
+    );
+    for (const name of names) {
+      merged[name] = isKept
+        ? here[name]
+        : valueAfter(after[name], fields[name]!);
+    }
+  }
   return merged;
+}
+
+/** A value that a record says, or what a row has without it. */
+function valueAfter(value: unknown, field: Field): unknown {
+  if (value !== undefined) return value;
+  return field.kind === "rows"
+    ? []
+    : field.kind === "column"
+    ? field.fallback ?? null
+    : null;
 }
 
 /** Whether rows stand in an object, so that its fields are merged one by one. */
