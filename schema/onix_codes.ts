@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { ALPHA_2 } from "./alpha3.ts";
 import { didYouMean } from "./spelling.ts";
 import file from "../sql/code_lists.json" with { type: "json" };
 
@@ -60,16 +61,36 @@ export function expectedCode(list: OnixList, value: unknown): string {
 /** What people write instead of a code that is neither its label nor the code in another case. */
 const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
   17: {
+    aut: "A01",
     author: "A01",
+    edt: "B01",
     editor: "B01",
+    ill: "A12",
     illustrator: "A12",
     narrator: "E07",
+    nrt: "E07",
     photographer: "A13",
+    pht: "A13",
     translator: "B06",
+    trl: "B06",
     writer: "A01",
   },
   27: { bic: "12", bisac: "10", keyword: "20", thema: "93" },
-  50: { g: "gr", inch: "in", inches: "in", ounces: "oz", pounds: "lb" },
+  49: { all: "WORLD", global: "WORLD", worldwide: "WORLD", ww: "WORLD" },
+  50: {
+    centimeter: "cm",
+    centimetre: "cm",
+    g: "gr",
+    gram: "gr",
+    inch: "in",
+    inches: "in",
+    kilo: "kg",
+    kilogram: "kg",
+    millimeter: "mm",
+    millimetre: "mm",
+    ounce: "oz",
+    pound: "lb",
+  },
   91: {
     uk: "GB",
     "great britain": "GB",
@@ -86,22 +107,38 @@ const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
     softback: "BC",
     softcover: "BC",
   },
-  96: { "£": "GBP", ukp: "GBP", "€": "EUR", "$": "USD" },
+  96: {
+    "£": "GBP",
+    stg: "GBP",
+    ukp: "GBP",
+    "€": "EUR",
+    "$": "USD",
+    dollar: "USD",
+    "us$": "USD",
+    sfr: "CHF",
+    rmb: "CNY",
+    dkr: "DKK",
+    nkr: "NOK",
+    skr: "SEK",
+  },
 };
 
 /**
  * The code that a wrong one probably means: in another case, without its zero, another
- * word, or its label. For a language, also the other codes of ISO 639, such as `en` and `deu`.
+ * word, one of several, or its label. For a language, also the other codes of ISO 639, such
+ * as `deu` and `en`, and the tags that begin so, such as `en-GB`.
  */
 function codeMeantBy(input: unknown, list: OnixList): string | undefined {
   if (typeof input !== "string" && typeof input !== "number") return;
-  const word = String(input).toLowerCase();
+  const word = String(input).trim().toLowerCase();
   if (word === "" || word.length > MAX_LABEL) return;
   const known = codesByWord(list);
+  const language = list === 74 && /^[a-z]{2,3}(?=$|[-_])/.exec(word)?.[0];
   return known.get(word) ?? known.get(`0${word}`) ??
-    (list === 74 && /^[a-z]{2,3}$/.test(word)
-      ? known.get(LANGUAGES.of(word)?.toLowerCase() ?? "")
-      : undefined);
+    (language
+      ? known.get(language) ??
+        known.get(LANGUAGES.of(language)?.toLowerCase() ?? "")
+      : known.get(word.replace(/s$/, "")));
 }
 
 const MAX_LABEL = 100;
@@ -111,7 +148,7 @@ const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 /** The codes of the list by other words, labels and themselves, in lower case. */
 function codesByWord(list: OnixList): Map<string, string> {
   const words = WORDS.get(list) ?? new Map([
-    ...list === 74 ? languageNames() : [],
+    ...OTHER_FORMS[list]?.() ?? [],
     ...knownIn(list).map(({ code, label }) =>
       [label.toLowerCase(), code] as const
     ),
@@ -122,11 +159,32 @@ function codesByWord(list: OnixList): Map<string, string> {
   return words;
 }
 
-/** The codes of languages by the names that every code of ISO 639 has. Of two with one name, the first. */
-function languageNames() {
-  return codesIn(74).toReversed().map((code) =>
-    [LANGUAGES.of(code)!.toLowerCase(), code] as const
-  );
+/** The codes of other standards, and the names and signs that everybody knows. */
+const OTHER_FORMS: {
+  [list in OnixList]?: () => (readonly [string, string])[];
+} = {
+  74: () => namesOf(74, LANGUAGES),
+  91: () => [
+    ...namesOf(91, new Intl.DisplayNames("en", { type: "region" })),
+    ...ALPHA_2,
+  ],
+  96: () => [
+    ...namesOf(96, new Intl.DisplayNames("en", { type: "currency" })),
+    ...codesIn(96).map((code) => [signOf(code), code] as const),
+  ],
+};
+
+/** The codes of a list by their names. Of two with one name, the first. */
+function namesOf(list: OnixList, names: Intl.DisplayNames) {
+  return codesIn(list).filter((code) => code !== ROW).toReversed()
+    .map((code) => [names.of(code)!.toLowerCase(), code] as const);
+}
+
+/** The sign of a currency, such as `a$`. */
+function signOf(currency: string): string {
+  const format = new Intl.NumberFormat("en", { style: "currency", currency });
+  const sign = format.formatToParts(0).find(({ type }) => type === "currency");
+  return sign!.value.toLowerCase();
 }
 
 const WORDS = new Map<OnixList, Map<string, string>>();

@@ -59,12 +59,27 @@ const REFUSED: [body: object, ...messages: string[]][] = [
     `/product_collections/0/name ${field("collection_id")}`,
     `/product_collections/0/volume ${field("part_number")}`,
   ],
-  ...Object.entries({ UK: "GB", gb: "GB", England: "GB", France: "FR" })
+  ...Object.entries({
+    UK: "GB",
+    gb: "GB",
+    England: "GB",
+    France: "FR",
+    DEU: "DE",
+    che: "CH",
+  })
     .map(([country_of_publication, meant]): [object, string] => [
       { country_of_publication },
       `/country_of_publication ${list(91, meant)}`,
     ]),
-  ...Object.entries({ deu: "ger", nld: "dut", ell: "gre", zho: "chi" })
+  ...Object.entries({
+    deu: "ger",
+    nld: "dut",
+    ell: "gre",
+    zho: "chi",
+    ces: "cze",
+    "en-GB": "eng",
+    fr_CA: "fre",
+  })
     .map(([language_code, meant]): [object, string] => [
       { languages: [{ language_role: "01", language_code }] },
       `/languages/0/language_code ${list(74, meant)}`,
@@ -79,6 +94,11 @@ const REFUSED: [body: object, ...messages: string[]][] = [
       { contributors: [{ contributor_name: "Q", contributor_role_code }] },
       "/contributors/0/contributor_name There is no contributor with this name: create it with POST /contributors",
       `/contributors/0/contributor_role_code ${list(17, meant)}`,
+    ]),
+  ...Object.entries({ EURO: "EUR", Euros: "EUR", "US$": "USD", "¥": "JPY" })
+    .map(([currency_code, meant]): [object, string] => [
+      { product_prices: [{ currency_code, retail_price: 1 }] },
+      `/product_prices/0/currency_code Expected a currency of ISO 4217, in capitals, see /code-lists/96: did you mean ${meant}?`,
     ]),
   [{ primary_content_type: "Text" }, `/primary_content_type ${list(81, "10")}`],
   [
