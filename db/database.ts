@@ -19,6 +19,7 @@ import {
   type Statement,
 } from "./connections/sql.ts";
 import {
+  type Author,
   inTransaction,
   type Transaction,
   type TransactionPlan,
@@ -41,6 +42,8 @@ export interface Limits {
   deadline: number;
   /** Without it, the queries are the service's own. */
   caller?: Caller | undefined;
+  /** Who changes products. */
+  author?: Author | undefined;
   /** The memory for long texts. Without it, they are not limited. */
   memory?: Memory | undefined;
 }
@@ -48,6 +51,8 @@ export interface Limits {
 /** Queries of the database. Each is a statement or a transaction. */
 export interface Queries {
   readonly memory: Memory | undefined;
+  /** Whether Citus distributes the database. */
+  isDistributed(): Promise<boolean>;
   /** Runs a statement that reads a few rows by their keys. */
   lookUp<S extends Statement>(statement: S): Promise<Result<S>>;
   /** Runs a statement that may read many rows, without delaying look-ups. */
@@ -184,12 +189,14 @@ class CallerQueries implements Queries {
   readonly memory: Memory | undefined;
   readonly #shared: Shared;
   readonly #caller: Caller | undefined;
+  readonly #author: Author | undefined;
   readonly #deadline: number;
 
-  constructor(shared: Shared, { caller, deadline, memory }: Limits) {
+  constructor(shared: Shared, { caller, author, deadline, memory }: Limits) {
     this.memory = memory;
     this.#shared = shared;
     this.#caller = caller;
+    this.#author = author;
     this.#deadline = deadline;
   }
 
@@ -205,9 +212,8 @@ class CallerQueries implements Queries {
     work: (tx: Transaction) => Promise<T>,
     ...opening: Statement[]
   ): Promise<T> {
-    const isDistributed = this.#shared.isDistributed ??= await this
-      .#findDistribution();
-    const plan = { isDistributed, opening, work };
+    const isDistributed = await this.isDistributed();
+    const plan = { isDistributed, author: this.#author, opening, work };
     return await this.#run("transaction", "long", plan) as T;
   }
 
@@ -222,6 +228,10 @@ class CallerQueries implements Queries {
       this.#shared.background,
       () => this.write(...statements),
     );
+  }
+
+  async isDistributed(): Promise<boolean> {
+    return this.#shared.isDistributed ??= await this.#findDistribution();
   }
 
   /** The extension alone distributes nothing. `sql/citus.sql` creates this domain. */

@@ -33,6 +33,7 @@ export const newOrigin: readonly Statement[] = [
       (select max(p.change_version) from products p),
       (select max(c.change_version) from product_changes c),
       (select max(x.change_version) from product_deletions x),
+      (select max(d.change_version) from product_documents d),
       0
     ))
   `,

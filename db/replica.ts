@@ -103,6 +103,7 @@ export async function openReplica(
       }
       return {
         memory: primary.memory,
+        isDistributed: () => primary.isDistributed(),
         lookUp: reading("lookUp"),
         scan: reading("scan"),
         transaction: (work, ...opening) =>

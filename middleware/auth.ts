@@ -19,6 +19,8 @@ import { errorFields } from "./log.ts";
 /** A caller with valid credentials, and what they permit. */
 export interface AuthenticatedCaller extends Caller {
   may: Record<Exclude<Permission, "none">, boolean>;
+  /** How the history of products names the caller. */
+  by: string;
 }
 
 /** An API key that was looked up by its public id. */
@@ -144,7 +146,12 @@ function knownKey(
 ): KnownKey {
   const may = { read: true, write: scope === "write", administer: false };
   return {
-    caller: { organizationId: organization_id, name: id, may },
+    caller: {
+      organizationId: organization_id,
+      name: id,
+      may,
+      by: `api_key:${id}`,
+    },
     hash: key_hash,
     endsAt: ends_at,
   };
@@ -211,6 +218,7 @@ async function byToken(
   }
   return {
     ...caller,
+    by: `user:${subject}`,
     may: {
       read: true,
       write: role !== "viewer",

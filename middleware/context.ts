@@ -54,6 +54,7 @@ export interface Context {
   services: Services;
   shares: Shares;
   request: Request;
+  requestId: string;
   /** The latest time of the response, in milliseconds of `performance.now()`. */
   deadline: number;
   /** Absent without valid credentials. */

@@ -39,14 +39,15 @@ export async function respond(
   handle: (context: Context) => HandlerResponse | Promise<HandlerResponse>,
 ): Promise<Response> {
   const started = performance.now();
+  const requestId = requestIdOf(request);
   const context: Context = {
     services,
     shares,
     request,
+    requestId,
     deadline: started + services.deadlineMs,
     log: {},
   };
-  const requestId = requestIdOf(request);
   const isHead = request.method === "HEAD";
   let response: HandlerResponse;
   let reserved: TextMemory | undefined;

@@ -10,7 +10,8 @@ import {
   validBody,
 } from "../schema/batch.ts";
 import { failure, guarded } from "../schema/defects.ts";
-import { ApiError } from "../schema/errors.ts";
+import { ApiError, invalidAt } from "../schema/errors.ts";
+import { ONE_OF_BOTH } from "../schema/history.ts";
 import { type Ignored, ignoredIn, unusedForm } from "../schema/ignored.ts";
 import type { ProductBody } from "../schema/bodies.ts";
 import { ok } from "./responses.ts";
@@ -88,6 +89,12 @@ function read(
     }
     case "delete":
       return { method: "delete", ...targetOf(sent), sentId: sent.id };
+    case "restore": {
+      const { method, version, at } = sent;
+      return version !== undefined && at !== undefined
+        ? invalidAt("/at", ONE_OF_BOTH)
+        : { method, ...targetOf(sent), version, at };
+    }
     case "upsert":
       return readUpsert(sent, ignored);
   }
@@ -124,7 +131,7 @@ function unknownCode(code: string): ApiError {
 
 /** Validates the body of an operation. The field that an upsert matches is not ignored. */
 function readBody(
-  sent: Exclude<SentOperation, { method: "delete" }>,
+  sent: Extract<SentOperation, { body: unknown }>,
   method: "create" | "update",
   ignored: Ignored[],
 ): ProductBody | ApiError {

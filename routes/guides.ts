@@ -13,6 +13,7 @@ export const GUIDES = [
   "create",
   "batch",
   "handling",
+  "undo",
   "copy",
   "called",
   "onix",

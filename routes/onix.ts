@@ -86,10 +86,11 @@ const GROUP_WAIT_MS = 60_000;
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
-  const { services, shares, caller, request, query, log } = context;
+  const { services, shares, caller, author, request, query, log } = context;
   // Each group has the time of a request, and so has the response.
   const deadline = () => performance.now() + services.deadlineMs;
-  const queries = () => services.database.for({ deadline: deadline(), caller });
+  const queries = () =>
+    services.database.for({ deadline: deadline(), caller, author });
   const letOthersRun = shares.parsing.pacer(caller);
   async function pace() {
     checkReady(services);

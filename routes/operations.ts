@@ -1,7 +1,15 @@
+import { VERSIONS_BYTES } from "../db/products/versions.ts";
 import { PAGE_BYTES } from "../db/products/changes.ts";
 import { type GuardedOperation, operation } from "../middleware/guard.ts";
 import { Revocation } from "../schema/api_key.ts";
 import { ChangesParameters } from "../schema/changes_query.ts";
+import {
+  DeletedParameters,
+  HistoryParameters,
+  ProductHistoryParameters,
+  RestoreParameters,
+  VersionParameters,
+} from "../schema/history.ts";
 import { ProductParameters } from "../schema/list_query.ts";
 import {
   ImportParameters,
@@ -18,6 +26,7 @@ import {
 import { DeliveryParameters } from "../schema/webhooks.ts";
 import * as batch from "./batch.ts";
 import * as docs from "./docs.ts";
+import * as history from "./history.ts";
 import * as keys from "./keys.ts";
 import * as onix from "./onix.ts";
 import * as products from "./products.ts";
@@ -52,13 +61,28 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     errors: ["NOT_FOUND", "CONFLICT", "AMBIGUOUS", "PRECONDITION_FAILED"], memory: MIB }),
   operation("GET /products/readiness", "listReadiness", { permission: "read", handler: readiness.list,
     query: ReadinessListParameters, response: "ReadinessPageResponse", memory: PAGE_BYTES, isParsed: true }),
+  operation("GET /products/deleted", "listDeletedProducts", { permission: "write",
+    handler: history.listOfDeleted, query: DeletedParameters, response: "DeletedProductsResponse",
+    errors: ["CONFLICT"], memory: MIB, isParsed: true }),
   operation("GET /products/{id}", "getProduct", { permission: "read", handler: products.get,
-    response: "ProductResponse", headers: ["If-None-Match", "ETag"], errors: ["CONFLICT"] }),
+    query: VersionParameters, response: "ProductResponse", headers: ["If-None-Match", "ETag"],
+    errors: ["CONFLICT", "HISTORY_EXPIRED"] }),
   operation("PUT /products/{id}", "updateProduct", { permission: "write", handler: products.update,
     body: "UpdateProduct", response: "ProductResponse",
     headers: ["If-Match", "ETag", "Ignored-Fields"], errors: ["CONFLICT"] }),
   operation("DELETE /products/{id}", "deleteProduct", { permission: "write", handler: products.remove,
     response: "DeletedResponse", headers: ["If-Match"], errors: ["CONFLICT"] }),
+
+  // What products were. Old prices are for those who may write
+  operation("GET /products/{id}/history", "listProductHistory", { permission: "write",
+    handler: history.listOfProduct, query: ProductHistoryParameters, response: "ProductHistoryResponse",
+    errors: ["CONFLICT"], memory: VERSIONS_BYTES, isParsed: true }),
+  operation("POST /products/{id}/restore", "restoreProduct", { permission: "write", handler: history.restore,
+    query: RestoreParameters, body: "RestoreProduct", response: "RestoredResponse",
+    headers: ["If-Match", "ETag"], errors: ["CONFLICT", "HISTORY_EXPIRED"] }),
+  operation("GET /history", "listHistory", { permission: "write", handler: history.list,
+    query: HistoryParameters, response: "HistoryResponse", errors: ["CONFLICT"], memory: VERSIONS_BYTES,
+    isParsed: true }),
 
   // Rights and supply of a product
   operation("GET /products/{id}/territories", "getTerritories", { permission: "read",

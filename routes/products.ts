@@ -13,8 +13,10 @@ import { success } from "../middleware/respond.ts";
 import { type ChangesQuery, cursorText } from "../schema/changes_query.ts";
 import type { ListQuery } from "../schema/list_query.ts";
 import type { Entry, ProductBody } from "../schema/bodies.ts";
+import { type Choice, isChoice } from "../schema/history.ts";
 import { unusedForm } from "../schema/ignored.ts";
 import type { ArrayName } from "../schema/product.ts";
+import { getPast } from "./history.ts";
 import { created, current, deletion, page } from "./responses.ts";
 
 /* The handlers of products (specification, 4), their territories and sales rights. */
@@ -38,8 +40,10 @@ export async function create(
 
 /** `GET /products/{id}`. */
 export async function get(
-  { database, params }: Admitted,
+  context: Admitted<Choice>,
 ): Promise<HandlerResponse> {
+  const { database, params, query } = context;
+  if (isChoice(query)) return await getPast(context);
   const { product, etag } = await getProduct(database, params.id);
   return current(product, etag);
 }

@@ -8,6 +8,7 @@ import {
   issueDemoKey,
 } from "../db/migrate.ts";
 import type { CopiedWebhook } from "../db/origin.ts";
+import { keepHistory } from "../db/history/retention.ts";
 import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
 import { logDisabled } from "../middleware/sender/disabled.ts";
@@ -158,13 +159,19 @@ export async function openService(
 
   await prepare();
   if (!config.database.url) await installDemo(setupQueries());
-  const stopSpreading = keepSpreading(database, (error) => {
+  const warn = (message: string) => (error: unknown) => {
     if (state !== "ready") return;
-    log("warn", {
-      message: "Spreading renames to products has failed: trying again",
-      cause: causeOf(error),
-    });
-  });
+    log("warn", { message: `${message}: trying again`, cause: causeOf(error) });
+  };
+  const stopSpreading = keepSpreading(
+    database,
+    warn("Spreading renames to products has failed"),
+  );
+  const stopHistory = keepHistory(
+    database,
+    config.historyDays,
+    warn("Deleting old versions of products has failed"),
+  );
   return {
     async issueDemoKey(show) {
       if (!config.database.url) await issueDemoKey(setupQueries(), show);
@@ -194,6 +201,7 @@ export async function openService(
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
       stopSpreading();
+      stopHistory();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;

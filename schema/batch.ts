@@ -12,6 +12,7 @@ import {
   UpsertProduct,
 } from "./bodies.ts";
 import { chosen, closedObject, isObject, object } from "./objects.ts";
+import { CHOICE } from "./history.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
 
 const MAX_OPERATIONS = 100;
@@ -44,6 +45,15 @@ function batch<
     delete: closedObject({
       method: described("Deletes a product.", v.literal("delete")),
       id: Id,
+      if_match: IfMatch,
+    }),
+    restore: closedObject({
+      method: described(
+        "Restores the state of a version, or of a deleted product.",
+        v.literal("restore"),
+      ),
+      id: Id,
+      ...CHOICE,
       if_match: IfMatch,
     }),
     upsert: closedObject({

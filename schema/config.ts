@@ -82,6 +82,7 @@ const VARIABLES = v.object({
   ),
   DENO_DEPLOYMENT_ID: v.optional(v.string()),
   DOCS: v.optional(Bool, "true"),
+  HISTORY_DAYS: number("90", 0, 36_500),
   HOST: v.optional(
     matching(/^[\w.:-]+$/, "must be a host name or an IP address"),
   ),
@@ -204,6 +205,7 @@ export function readConfig(environment: Environment) {
     corsOrigins: env.CORS_ORIGINS ?? [],
     database,
     docs: env.DOCS,
+    historyDays: env.HISTORY_DAYS,
     host: env.HOST ?? (env.DATABASE_URL ? "0.0.0.0" : "127.0.0.1"),
     logLevel: env.LOG_LEVEL,
     maxBodyBytes: env.MAX_BODY_BYTES,

@@ -88,6 +88,12 @@ export function isRequired(parameter: v.GenericSchema): boolean {
   return given.type !== "optional";
 }
 
+/** Whether the values of an empty query are all undefined. */
+export function isEmptyAllowed(parameters: QuerySchema): boolean {
+  const read = v.safeParse(parameters, {});
+  return read.success && Object.keys(read.output as object).length === 0;
+}
+
 /** Percent-encoded bytes in a row. A URL has no other characters outside ASCII. */
 const ENCODED = /(?:%[\dA-Fa-f]{2})+/g;
 

@@ -65,10 +65,9 @@ begin
   loop
     execute item;
   end loop;
-  -- Without triggers, the stored JSON would become stale. Null disables it.
+  -- Without triggers, the stored JSON would become stale. Null disables it, and versions are no longer stored.
   alter table organizations alter names_version drop default;
   update organizations set names_version = null;
-  truncate product_documents;
 
   -- Citus copies the domains that are created in a distributed database to its nodes.
   drop domain rows_found, key_unused;

@@ -85,6 +85,16 @@ select
   'All counts and changes are right' as fine
 from (select current_setting('doctor.fact') as organizations) c;
 
+-- history
+select
+  null as wrong,
+  null as advice,
+  format(
+    '%s versions of products in %s%s', v.versions, pg_size_pretty(pg_total_relation_size('product_documents')),
+    to_char(v.oldest at time zone 'UTC', '", the oldest of "YYYY-MM-DD"T"HH24:MI:SS"Z"')
+  ) as fine
+from (select count(*) as versions, min(d.changed_at) as oldest from product_documents d) v;
+
 -- changes
 select
   case

@@ -575,8 +575,25 @@ begin
   return null;
 end $$;
 
--- Records the reference of a product that SQL deletes, before its record is deleted with it.
-create or replace function remember_reference() returns trigger
+-- What ONIX stores beside a product, by table, for its return after a deletion.
+create or replace function onix_beside(organization uuid, product uuid) returns jsonb
+language sql stable set search_path from current as $$
+  select jsonb_build_object(
+    'onix_records', array(
+      select to_jsonb(n) from onix_records n where n.organization_id = organization and n.product_id = product
+    ),
+    'onix_aliases', array(
+      select to_jsonb(a) from onix_aliases a where a.organization_id = organization and a.product_id = product
+    ),
+    'onix_senders', array(
+      select to_jsonb(s) from onix_senders s where s.organization_id = organization and s.product_id = product
+    )
+  )
+$$;
+
+-- Records the reference of a product that SQL deletes, and its last version, before what ONIX stores beside it is
+-- deleted with it.
+create or replace function remember_product() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
   insert into product_deletions (organization_id, product_id, record_reference)
@@ -584,6 +601,29 @@ begin
   from onix_records n
   where n.organization_id = old.organization_id and n.product_id = old.id
   on conflict (organization_id, product_id) do update set record_reference = excluded.record_reference;
+  insert into product_documents (
+    organization_id, product_id, change_version, names_version, changed_at, event, summary, details, onix
+  )
+  select
+    old.organization_id, old.id, change_version(), -1,
+    greatest(
+      date_trunc('milliseconds', now()),
+      (
+        select d.changed_at + interval '1 millisecond'
+        from product_documents d
+        where d.organization_id = old.organization_id and d.product_id = old.id
+        order by d.change_version desc
+        limit 1
+      )
+    ),
+    'deleted', '', '',
+    case
+      when exists (select from onix_records n where n.organization_id = old.organization_id and n.product_id = old.id)
+        then onix_beside(old.organization_id, old.id)
+      else '{}'
+    end
+  on conflict (organization_id, product_id, change_version) do update set
+    names_version = -1, event = 'deleted', summary = '', details = '', onix = excluded.onix;
   return old;
 end $$;
 
@@ -614,7 +654,7 @@ end $$;
 -- Nobody else can use the functions, in triggers of other tables.
 revoke execute on function
   move_product(), move_products(), move_names(), move_shared_names(), mark_organization(), count_products(),
-  count_changed_products(), version_product(), record_changes(), remember_deletions(), remember_reference(),
+  count_changed_products(), version_product(), record_changes(), remember_deletions(), remember_product(),
   index_terms(), index_products(), index_search(uuid, uuid[]), spread_renames(uuid, integer)
 from public;
 
@@ -747,7 +787,7 @@ begin
       (array['products'], 'recorded', 'after insert', 'statement', null, 'record_changes()'),
       (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
       -- Without them, the feed would not name what SQL deletes. The first one's row is gone when the second one runs.
-      (array['products'], 'remembered_reference', 'before delete', 'row', by_sql, 'remember_reference()'),
+      (array['products'], 'remembered_product', 'before delete', 'row', by_sql, 'remember_product()'),
       (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
 
       -- Without it, products would show the old name of a record, and the feed would not list them.

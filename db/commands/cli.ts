@@ -51,7 +51,8 @@ async function perform(args: string[]): Promise<Output> {
   if (args.includes("--help") || args.length === 0) {
     return help(...args.filter((word) => !word.startsWith("-")));
   }
-  const words = Object.hasOwn(COMMANDS, name) ? 1 : 2;
+  const isLonger = Object.hasOwn(COMMANDS, args.slice(0, 2).join(" "));
+  const words = isLonger || !Object.hasOwn(COMMANDS, name) ? 2 : 1;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
     throw usageError(calls(name), "Unknown command");
@@ -66,6 +67,7 @@ async function perform(args: string[]): Promise<Output> {
     return database.for({
       deadline: performance.now() + DAY_MS,
       caller: organizationId ? { organizationId, name: "command" } : undefined,
+      author: { by: null, operation: call, requestId: null },
     });
   }));
 }

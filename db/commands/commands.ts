@@ -24,6 +24,7 @@ import {
 } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
 import { format } from "./output.ts";
+import { HISTORY_COMMANDS } from "./history.ts";
 import { READINESS } from "./readiness.ts";
 import { TRANSFER_COMMANDS } from "./transfer.ts";
 import { LIST_WEBHOOKS } from "./webhooks.ts";
@@ -177,6 +178,7 @@ export const COMMANDS: Record<string, Command> = {
   }),
   "webhook list": LIST_WEBHOOKS,
   "readiness": READINESS,
+  ...HISTORY_COMMANDS,
   ...TRANSFER_COMMANDS,
   "doctor": DOCTOR,
 };

@@ -32,6 +32,25 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
   order by organization_id
 `;
 
+/** Products that were deleted without triggers get the last version of a deletion. */
+const deletionsWithoutTriggers = sql`
+  insert into product_documents (
+    organization_id, product_id, change_version, names_version, changed_at, event, summary, details
+  )
+  select
+    d.organization_id, d.product_id, change_version(), -1,
+    greatest(date_trunc('milliseconds', now()), d.changed_at + interval '1 millisecond'), 'deleted', '', ''
+  from (
+    select distinct on (d.organization_id, d.product_id)
+      d.organization_id, d.product_id, d.changed_at, d.event
+    from product_documents d
+    order by d.organization_id, d.product_id, d.change_version desc
+  ) d
+  where d.event <> 'deleted' and not exists (
+    select from products p where p.organization_id = d.organization_id and p.id = d.product_id
+  )
+`;
+
 /**
  * Repairs the database after SQL that ran without triggers: counts all products, fills the
  * tables of terms and searches again, invalidates all documents, and expires all cursors of
@@ -57,13 +76,7 @@ export async function recount(database: Queries): Promise<void> {
       `,
       sql`delete from product_search`,
       insertSearched,
-      // Products that were deleted while foreign keys were disabled.
-      sql`
-        delete from product_documents d
-        where not exists (
-          select from products p where p.organization_id = d.organization_id and p.id = d.product_id
-        )
-      `,
+      ...tx.isDistributed ? [] : [deletionsWithoutTriggers],
       sql`update organizations set names_version = names_version + 1`,
     );
   });

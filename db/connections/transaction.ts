@@ -8,6 +8,8 @@ import { type Results, sql, type Statement } from "./sql.ts";
 export interface Transaction {
   /** Whether Citus distributes the database. */
   readonly isDistributed: boolean;
+  /** Who makes its changes of products. Absent for the service itself. */
+  readonly author: Author | undefined;
   /** Sends the statements together, and returns their results. Throws the first error. */
   send<const S extends readonly Statement[]>(
     ...statements: S
@@ -21,9 +23,19 @@ export interface Transaction {
   ): Promise<Results<S>>;
 }
 
+/** Who changes products, for their history. */
+export interface Author {
+  /** `api_key:` and the public id, or `user:` and the subject of the token. Null for a command. */
+  by: string | null;
+  /** The `operationId`, or the command. */
+  operation: string;
+  requestId: string | null;
+}
+
 /** A transaction, before it runs. */
 export interface TransactionPlan<T> {
   isDistributed: boolean;
+  author: Author | undefined;
   /** Statements that are sent with BEGIN. */
   opening: readonly Statement[];
   /** Must commit the transaction. */
@@ -53,7 +65,7 @@ export interface TransactionPlan<T> {
  */
 export async function inTransaction<T>(
   lease: Lease,
-  { isDistributed, opening, work }: TransactionPlan<T>,
+  { isDistributed, author, opening, work }: TransactionPlan<T>,
   organizationId: string | undefined,
 ): Promise<T> {
   const { connection } = lease;
@@ -103,6 +115,7 @@ export async function inTransaction<T>(
 
   const result = await work({
     isDistributed,
+    author,
     send: (...statements) => pipeline(statements, false),
     commit: (...statements) => pipeline(statements, true),
   });

@@ -1,3 +1,4 @@
+import type { Entry } from "../../schema/bodies.ts";
 import { guarded } from "../../schema/defects.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
@@ -208,7 +209,7 @@ async function writesOf(
 ): Promise<RecordWrite[]> {
   const deleting = deletions.map((planned): RecordWrite => ({
     ...planned,
-    change: { method: "delete", id: planned.id },
+    change: { method: "delete", id: planned.id, source: sourceOf(planned) },
     outcome: "deleted",
     messages: [],
   }));
@@ -309,6 +310,7 @@ function writeOf(
     merged.edited,
     last?.differences ?? null,
   );
+  const source = sourceOf(one);
   const write = {
     ...one,
     stored: {
@@ -322,7 +324,7 @@ function writeOf(
     messages: [...warningsOf(one, deleted), ...merged.messages, ...messages],
   };
   if (!found) {
-    const change = { method: "create", id, body } as const;
+    const change = { method: "create", id, body, source } as const;
     return { ...write, change, outcome: "created" };
   }
   const changed = changedFields(book.product, body);
@@ -338,8 +340,18 @@ function writeOf(
       // The record changes what is sent of the product, even if no field changes.
       body: isMoved ? { title: book.product.title, ...changed } : {},
       isWhole: true,
+      source,
     },
     outcome: isMoved ? "updated" : "unchanged",
+  };
+}
+
+/** The record, as the history of its product names it. */
+function sourceOf({ item: { incoming: { sent, reference } } }: Planned): Entry {
+  return {
+    sender: sent.sender,
+    sent: sent.at === null ? null : new Date(sent.at).toISOString(),
+    record_reference: reference,
   };
 }
 

@@ -28,9 +28,11 @@ import {
   isbnKeys,
   isFoundBy,
   type KeyedProduct,
+  type LockKey,
   type ProductKey,
   sharedBy,
 } from "./keys.ts";
+import { planRestorations, restoreOnix, restoring } from "./restorations.ts";
 import { findNamed } from "./names.ts";
 import { changedFields } from "./upsert.ts";
 import { lockAndFind, writeTogether } from "./write_together.ts";
@@ -55,6 +57,13 @@ export type BatchOperation =
     id: string;
     /** The id as the client sent it. */
     sentId: string;
+    precondition?: Precondition | undefined;
+  }
+  | {
+    method: "restore";
+    id: string;
+    version?: string | undefined;
+    at?: string | undefined;
     precondition?: Precondition | undefined;
   }
   | {
@@ -154,7 +163,7 @@ function itemsOf(
 }
 
 function bodyOf(operation: BatchOperation): ProductBody {
-  return operation.method === "delete" ? {} : operation.body;
+  return "body" in operation ? operation.body : {};
 }
 
 /** The operations with the ids that names stand for. One at fault gets its error. */
@@ -180,9 +189,9 @@ async function findIds(
       return [];
     }
     const { operation } = item;
-    return operation.method === "delete"
-      ? [item]
-      : [{ ...item, operation: { ...operation, body: named.body } }];
+    return "body" in operation
+      ? [{ ...item, operation: { ...operation, body: named.body } }]
+      : [item];
   });
 }
 
@@ -192,13 +201,18 @@ async function write(
   changing: readonly Changing[],
   results: BatchResults,
 ): Promise<void> {
-  const { done, faults, sizes } = await writeTogether(tx, changing);
+  const { done, faults, sizes } = await writeTogether(
+    tx,
+    changing,
+    restoreOnix(tx),
+  );
   for (const [{ index }, fault] of faults) results.fail(index, fault);
   for (const { index, operation, change: { method, id } } of done) {
     if (operation.method === "delete") {
       results.delete(index, operation.sentId, true);
     } else {
-      const status = method === "create" ? 201 : 200;
+      const isNew = method === "create" && operation.method !== "restore";
+      const status = isNew ? 201 : 200;
       results.succeed(index, status, id, sizes.get(id)!);
     }
   }
@@ -235,8 +249,9 @@ async function plan(
 ): Promise<{ changing: Changing[]; later: Placed[] }> {
   const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
+  const restored = await planRestores(tx, now, results);
   const planned = now.flatMap((item) => {
-    const change = changeOf(item, found, results);
+    const change = restored.get(item) ?? changeOf(item, found, results);
     return change ? [{ ...item, change }] : [];
   });
   for (const { change, index } of planned) {
@@ -265,8 +280,9 @@ async function lockMatches(
 ): Promise<FoundProduct[]> {
   const ids: string[] = [];
   const keys: ProductKey[] = [];
-  const locks: ProductKey[] = [];
+  const locks: LockKey[] = [];
   for (const { operation } of items) {
+    if (operation.method === "restore") locks.push(restoring(operation));
     if (operation.method === "upsert") {
       keys.push(operation.key);
       locks.push(operation.key, ...writtenKeys(operation));
@@ -286,6 +302,34 @@ async function lockMatches(
   );
 }
 
+/** What the operations restore. One that restores nothing gets its result. */
+async function planRestores(
+  tx: Transaction,
+  items: readonly Placed[],
+  results: BatchResults,
+): Promise<Map<Placed, Change>> {
+  const changes = new Map<Placed, Change>();
+  const restoring = items.flatMap((item) =>
+    item.operation.method === "restore"
+      ? [{ item, restoration: item.operation }]
+      : []
+  );
+  if (restoring.length === 0) return changes;
+  const planned = await planRestorations(
+    tx,
+    restoring.map(({ restoration }) => restoration),
+    (bytes) => results.expect(bytes),
+  );
+  restoring.forEach(({ item }, i) => {
+    const plan = planned[i]!;
+    if (plan instanceof ApiError) results.fail(item.index, plan);
+    else if (plan.isDone) {
+      results.succeed(item.index, 200, plan.change.id, plan.bytes);
+    } else changes.set(item, plan.change);
+  });
+  return changes;
+}
+
 /** The keys by which an upsert would find the written product. */
 function writtenKeys(operation: BatchOperation): ProductKey[] {
   return isbnKeys(bodyOf(operation));
@@ -302,6 +346,8 @@ function independentPrefix(
       ...found.filter((product) => addresses(operation, product))
         .map(({ id }) => id),
       ...operation.method === "upsert" ? [nameOf(operation.key)] : [],
+      // A product that an earlier operation restores is not found yet.
+      ..."id" in operation ? [operation.id] : [],
     ];
     if (touched.some((name) => written.has(name))) {
       return { now: items.slice(0, at), later: items.slice(at) };
@@ -341,6 +387,8 @@ function changeOf(
     case "update":
       if (id) return { method: "update", id, body: operation.body };
       return void results.fail(index, productNotFound(operation.id));
+    case "restore":
+      return;
     case "delete": {
       if (id) return { method: "delete", id };
       const failed = operation.precondition?.();
@@ -407,7 +455,7 @@ async function withChanges(
   const changing: Changing[] = [];
   for (const item of planned) {
     const { change } = item;
-    if (change.method === "update" && change.isWhole) {
+    if (change.method === "update" && item.operation.method === "upsert") {
       upserts.set(change.id, { item, change });
     } else changing.push(item);
   }

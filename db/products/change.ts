@@ -12,7 +12,10 @@ import type { ProductKey } from "./keys.ts";
  * What becomes of a product. Whoever writes products says it in these words: a request, an
  * operation of a batch, a line of a file, a record of ONIX. `write.ts` makes statements of it.
  */
-export type Change = Write | Deletion;
+export type Change = (Write | Deletion) & {
+  /** The ONIX record, or the line of a sheet, that it is from, for the history. */
+  source?: Entry;
+};
 
 /** A change that has a body. */
 export type Write = Creation | Update;
@@ -25,6 +28,8 @@ export interface Creation {
   /** For a product that an upsert creates: the key that no other product may have. */
   key?: ProductKey;
   restored?: Restored;
+  /** The version whose state it restores. */
+  restoredFrom?: string;
 }
 
 /** The fields in the body change. */
@@ -35,6 +40,8 @@ export interface Update {
   /** Whether each array in the body is whole, as in an upsert: rows without an entry are deleted. */
   isWhole?: boolean;
   restored?: Restored;
+  /** The version whose state it restores. */
+  restoredFrom?: string;
 }
 
 export interface Deletion {

@@ -298,6 +298,8 @@ export const documentSize = sql`coalesce(
     select octet_length(d.details)
     from product_documents d
     where d.organization_id = ${organization} and d.product_id = c.id
+    order by d.change_version desc
+    limit 1
   ),
   ${UNKNOWN_BYTES}::int
 )`;

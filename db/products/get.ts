@@ -49,7 +49,7 @@ export function selectStored(
     join organizations o on o.id = ${organization}
     left join product_documents d
       on d.organization_id = ${organization} and d.product_id = ${id}
-      and d.updated_at = p.updated_at and d.names_version = o.names_version
+      and d.change_version = p.change_version and d.names_version = o.names_version
     where p.organization_id = ${organization} and p.id = ${id}
   `;
 }

@@ -108,7 +108,7 @@ interface ListSource {
 /** Documents only. */
 const documented: ListSource = {
   summary: storedSummary,
-  columns: sql`p.id, p.updated_at`,
+  columns: sql`p.id, p.change_version`,
 };
 
 /** Documents or the tables. */

@@ -15,6 +15,7 @@ import {
   type Statement,
   unprepared,
 } from "../connections/sql.ts";
+import { brokenConstraint } from "../connections/errors.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { assertPrecondition, type Precondition } from "../entity_tag.ts";
@@ -29,6 +30,7 @@ import {
   assertCount,
   type Change,
   type Creation,
+  type Deletion,
   isIdOf,
   lockProducts,
   type Update,
@@ -36,11 +38,15 @@ import {
 } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import {
+  assertStored,
+  deleteVersioned,
   fullProduct,
   readTags,
   selectWritten,
   type ShortProductJson,
+  storeUnauthored,
   storeWritten,
+  VERSION_STORED,
 } from "./documents.ts";
 import { explainFailure } from "./errors.ts";
 import { getWritten } from "./get.ts";
@@ -104,7 +110,7 @@ export async function updateProduct(
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted ? [lockProducts([id], "no key update")] : [];
   try {
-    const results = await database.transaction(async (tx) => {
+    const results = await afterSql(database, id, async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
       change = await withIds(tx, given);
       const writes = writeProducts(tx, [change]);
@@ -145,7 +151,7 @@ export async function deleteProduct(
 ): Promise<boolean> {
   const deletion: Change = { method: "delete", id };
   try {
-    await database.transaction(async (tx) => {
+    await afterSql(database, id, async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
       await tx.commit(...writeProducts(tx, [deletion]));
     });
@@ -157,6 +163,28 @@ export async function deleteProduct(
     if (!isUnknown) throw explained;
     if (precondition) assertPrecondition(precondition);
     return false;
+  }
+}
+
+/**
+ * Runs a transaction that writes a product. If SQL beside the service has changed the
+ * product, runs it again after the version that SQL has made is stored: a write never takes
+ * the blame for it.
+ */
+async function afterSql<T>(
+  database: Queries,
+  id: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  try {
+    return await database.transaction(work);
+  } catch (error) {
+    if (brokenConstraint(error) !== VERSION_STORED) throw error;
+    return await database.transaction(
+      work,
+      lockProducts([id], "no key update"),
+      storeUnauthored([id]),
+    );
   }
 }
 
@@ -178,14 +206,15 @@ async function checkPrecondition(
  * organization. The pool retries a transaction that deadlocks.
  */
 export function writeProducts(
-  { isDistributed }: Transaction,
+  tx: Transaction,
   changes: readonly Change[],
 ): Statement[] {
+  const { isDistributed } = tx;
   const created = changes.filter((change) => change.method === "create");
   const updated = changes.filter((change) => change.method === "update")
     .filter(({ body }) => Object.keys(body).length > 0);
-  const deleted = changes.filter(({ method }) => method === "delete")
-    .map(({ id }) => id);
+  const deletions = changes.filter((change) => change.method === "delete");
+  const deleted = deletions.map(({ id }) => id);
   const writes = changes.filter((change) => change.method !== "delete");
   const arrays = writeArrays(writes);
   return [
@@ -194,7 +223,7 @@ export function writeProducts(
     ...countProducts(changes),
     ...endAnnouncements(updated),
     ...moveAvailabilities(updated),
-    ...updated.length > 0 ? [updateProducts(updated)] : [],
+    ...updated.length > 0 ? [updateProducts(tx, updated)] : [],
     ...restoreTimes(writes),
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(writes),
@@ -203,7 +232,7 @@ export function writeProducts(
     ...setSeries(writes),
     ...arrays.deletions,
     ...writeSearch(writes),
-    ...deleted.length > 0 ? deleteProducts(deleted) : [],
+    ...deleted.length > 0 ? deleteProducts(tx, deletions) : [],
     ...setProductForms(writes),
   ];
 }
@@ -269,7 +298,10 @@ function insertProducts(changes: readonly Creation[]): Statement {
  * Updates the columns in the bodies, and moves `updated_at` by at least a millisecond,
  * so that responses show every change.
  */
-function updateProducts(changes: readonly Update[]): Statement {
+function updateProducts(
+  tx: Transaction,
+  changes: readonly Update[],
+): Statement {
   const rows = changes.map(({ id, body, isWhole: is_whole }) => {
     const given = PRODUCT_COLUMNS.filter((column) => column in body);
     const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
@@ -288,7 +320,7 @@ function updateProducts(changes: readonly Update[]): Statement {
     json(rows)
   }) r (id uuid, fields jsonb, is_whole boolean)
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
-      and p.id = r.id
+      and p.id = r.id${assertStored(tx)}
   `;
 }
 
@@ -430,7 +462,11 @@ function setProductForms(changes: readonly Write[]): Statement[] {
  * Records the deletions of these products, purges up to ten expired records, and last
  * deletes the products. Foreign keys delete their nested records.
  */
-function deleteProducts(ids: readonly string[]): Statement[] {
+function deleteProducts(
+  tx: Transaction,
+  deletions: readonly Deletion[],
+): Statement[] {
+  const ids = deletions.map(({ id }) => id);
   return [
     sql`
       insert into product_deletions (organization_id, product_id, isbn13, product_code, record_reference)
@@ -458,9 +494,6 @@ function deleteProducts(ids: readonly string[]): Statement[] {
         for update skip locked
       )
     `,
-    sql`
-      delete from products p
-      where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
-    `,
+    deleteVersioned(tx, deletions),
   ];
 }

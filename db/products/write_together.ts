@@ -1,5 +1,9 @@
 import { type ApiError, invalid } from "../../schema/errors.ts";
-import { ChangedMeanwhile, isDataError } from "../connections/errors.ts";
+import {
+  brokenConstraint,
+  ChangedMeanwhile,
+  isDataError,
+} from "../connections/errors.ts";
 import {
   organization,
   sql,
@@ -9,7 +13,12 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
-import { productNotFound, storeSized } from "./documents.ts";
+import {
+  productNotFound,
+  storeSized,
+  storeUnauthored,
+  VERSION_STORED,
+} from "./documents.ts";
 import {
   findErrors,
   idsInPrograms,
@@ -111,6 +120,12 @@ export async function writeTogether<C extends Cause>(
     } catch (error) {
       if (!isDataError(error) || isKeyUsed(error)) throw error;
       await tx.send(ROLLBACK_WRITES);
+      if (brokenConstraint(error) === VERSION_STORED) {
+        // They are locked: SQL makes no other version meanwhile.
+        await tx.send(storeUnauthored(changes.map(({ id }) => id)));
+        parts.unshift(part);
+        continue;
+      }
       const faults = await findFaults(tx, part);
       for (const [cause, fault] of faults) result.faults.set(cause, fault);
       if (faults.size === 0) {

@@ -26,6 +26,7 @@ const WHEN_RETURNED: Record<ErrorCode, string> = {
     "Several products have the ISBN that an upsert matches: the message has their ids.",
   IDEMPOTENCY_IN_PROGRESS:
     "Another request with this `Idempotency-Key` is still running.",
+  HISTORY_EXPIRED: "The version is older than what is kept.",
   CURSOR_EXPIRED:
     "The cursor is older than 30 days, belongs to another organization, or was issued before a restore or a failover of the database: start over with an empty copy, without `after`.",
   PRECONDITION_FAILED:

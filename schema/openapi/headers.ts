@@ -62,9 +62,10 @@ export const COMMON_HEADERS = {
 /** Headers of responses, by name. */
 export const RESPONSE_HEADERS = {
   ...COMMON_HEADERS,
-  "ETag": requiredHeader("A strong entity tag (RFC 9110, 8.8.3).", {
-    pattern: '^"[^"]+"$',
-  }),
+  "ETag": header(
+    "A strong entity tag (RFC 9110, 8.8.3). Absent with `version` or `at`.",
+    { pattern: '^"[^"]+"$' },
+  ),
   "Location": requiredHeader("The path of the new resource.", {
     format: "uri-reference",
   }),

@@ -8,6 +8,8 @@ export const OPENAPI_TAGS = {
   "Products": "The books of the organization.",
   "Rights and supply":
     "The territories, sales rights, suppliers and prices of a product (ONIX blocks 4 and 6).",
+  "History":
+    "Who changed what, and the products as they were, for those who may write. Versions are kept for `HISTORY_DAYS`, at most 1,000 of a product, those of deleted products for at least 37 days.",
   "ONIX":
     "The same products as messages in ONIX for Books 3.0 and 3.1: read, followed and written as in JSON.",
   "Readiness":
@@ -114,8 +116,36 @@ export const PROSE = {
     tag: "Products",
     summary: "Get a product",
     description:
-      "Gets a product with its nested arrays, territories and sales rights. With `If-None-Match`, the response is 304 while the copy is current.",
+      "Gets a product with its nested arrays, territories and sales rights. With `If-None-Match`, the response is 304 while the copy is current.\n\nWith `version` or `at`, the product as it was shown then, with the names of then and without an `ETag`, for those who may write: 404 where there was none, 410 `HISTORY_EXPIRED` where that is older than what is kept.",
     returns: "The product with its nested records.",
+  },
+  listProductHistory: {
+    tag: "History",
+    summary: "Follow the history of a product",
+    description:
+      "Who changed what of a product, newest first, also of a deleted one. Every way to write is here, SQL beside the service too: that is seen at the next read or write of the product, and several such changes may be one entry. Changes are those of what `PUT` and the paths of rights and supply take. Entries of an array are told apart by their ids, else by what they are about. An entry that changed nothing of this is not shown, and a rename of a publisher is no change of its products.",
+    returns: "The entries. `meta` contains the cursor of the next page.",
+  },
+  restoreProduct: {
+    tag: "History",
+    summary: "Restore a product",
+    description:
+      "Writes the state of a version, or of a time, as a new change: every field and array, whole, rows with their ids. Without either, a deleted product gets the state before its deletion, with its id, code, time of creation and ONIX reference. The product form belongs to the format, and publishing programs have a list of their own: both stay as they are. References to records that are gone are errors, or with `skip_missing` left out and named. A product that is so already is not written. A reference or a product code that another product has by now stays there. For ONIX, what is restored was edited here.",
+    returns: "The product, what changed, and what was left out.",
+  },
+  listHistory: {
+    tag: "History",
+    summary: "Follow the history of all products",
+    description:
+      "The entries of all products of the organization, newest first, without what changed.",
+    returns: "The entries. `meta` contains the cursor of the next page.",
+  },
+  listDeletedProducts: {
+    tag: "History",
+    summary: "List deleted products",
+    description:
+      "The products that are deleted and can be restored, the last one first.",
+    returns: "The products. `meta` contains the cursor of the next page.",
   },
   updateProduct: {
     tag: "Products",

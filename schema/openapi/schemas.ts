@@ -2,6 +2,15 @@ import * as v from "valibot";
 import { ApiKey, IssuedApiKey, NewApiKey } from "../api_key.ts";
 import { DescribedBatch } from "../batch.ts";
 import * as bodies from "../bodies.ts";
+import {
+  DeletedEntry,
+  HistoryChange,
+  HistoryEntry,
+  HistoryMeta,
+  OrganizationHistoryEntry,
+  restored,
+  RestoreProduct,
+} from "../history.ts";
 import { code } from "../onix_codes.ts";
 import { Organization, UpdateOrganization } from "../organization.ts";
 import { ARRAYS } from "../product.ts";
@@ -184,6 +193,14 @@ const MESSAGES: Record<string, v.GenericSchema> = Object.fromEntries(
   ]),
 );
 
+/** A page of a history. */
+function historyPage<const E extends v.GenericSchema>(entry: E) {
+  return v.object({
+    ...success("The entries, newest first.", v.array(entry)).entries,
+    meta: described("Where the history goes on.", HistoryMeta),
+  });
+}
+
 const { product_territories, product_sales_rights } = ARRAYS;
 
 /** The named schemas of request bodies and of responses. */
@@ -247,6 +264,19 @@ export const SCHEMAS = {
       }),
     ),
   }),
+  HistoryChange,
+  HistoryEntry,
+  OrganizationHistoryEntry,
+  DeletedEntry,
+  HistoryMeta,
+  RestoreProduct,
+  RestoredResponse: success(
+    "What was restored.",
+    restored(responses.Product),
+  ),
+  ProductHistoryResponse: historyPage(HistoryEntry),
+  HistoryResponse: historyPage(OrganizationHistoryEntry),
+  DeletedProductsResponse: historyPage(DeletedEntry),
   Deletion,
   DeletedResponse: success("What was deleted.", Deletion),
   WrittenId,

@@ -130,6 +130,10 @@ create domain rows_found as boolean
 create domain key_unused as boolean
   constraint key_unused check (value);
 
+-- A write asserts that the version before it is stored. If it is not, SQL has made one: that is stored first.
+create domain version_stored as boolean
+  constraint version_stored check (value);
+
 -- An array in JSON. A constraint of a domain is parsed once in a session, one of a table at each write.
 create domain entries as jsonb
   constraint entries_array check (jsonb_typeof(value) = 'array');
@@ -928,16 +932,34 @@ create table supply_price_taxes (
 
 -- Derived from products: the service writes these tables with the products, and triggers write them for SQL scripts.
 
--- The stored JSON of a product. It is valid while its updated_at is the product's and its names_version is the
--- organization's. Reads check both.
+-- The versions of each product: its JSON as it was shown, and who made it. The one with the product's change_version is
+-- valid while its names_version is the organization's. Reads check both. The older ones are the history: rows stay when
+-- a product changes, and when it is deleted, which makes a last version without JSON. Housekeeping deletes what is older
+-- than HISTORY_DAYS (db/history/retention.ts). No foreign key: versions outlive their product.
 create table product_documents (
   organization_id uuid not null,
   product_id uuid not null,
-  updated_at timestamptz not null,
+  -- Of the transaction that made it.
+  change_version bigint not null,
   names_version bigint not null,
-  -- The fields in lists, and those only in the full product, both as JSON without braces.
+  -- In milliseconds, later than that of the version before. An import restores updated_at, and a clock goes back.
+  changed_at timestamptz not null,
+  event text not null,
+  -- `api_key:` and its public id, or `user:` and the subject of the token. Null: a command, or SQL beside the service.
+  changed_by text,
+  -- The operationId, or the command. Null: SQL beside the service.
+  operation text,
+  request_id text,
+  -- The ONIX record, or the line of a sheet, that a version came from.
+  source jsonb,
+  -- The version whose state was restored.
+  restored_from bigint,
+  -- The fields in lists, and those only in the full product, both as JSON without braces. Both are empty for a deletion,
+  -- and for a product over 4 MiB, which only SQL stores.
   summary text not null,
   details text not null,
+  -- What ONIX stored beside a product that was deleted, by table. Null for other versions.
+  onix jsonb,
   -- The expression must be immutable: a cast to bytea is, `convert_to` is not. The cast reads two backslashes as one.
   etag text not null generated always as (
     '"' || left(
@@ -946,9 +968,8 @@ create table product_documents (
     ) || '"'
   ) stored,
 
-  constraint product_documents_pkey primary key (organization_id, product_id),
-  constraint product_documents_product
-    foreign key (organization_id, product_id) references products (organization_id, id) on delete cascade,
+  constraint product_documents_pkey primary key (organization_id, product_id, change_version),
+  constraint product_documents_event check (event in ('created', 'changed', 'restored', 'deleted')),
   -- A response is at most 4 MiB.
   constraint product_documents_size check (octet_length(summary) + octet_length(details) <= 4194304)
 ) with (
@@ -956,6 +977,12 @@ create table product_documents (
   -- a read of it a third more of PostgreSQL's time.
   toast_tuple_target = 2700
 );
+
+-- The organization's history, and what is due.
+create index product_documents_by_time on product_documents (organization_id, changed_at, product_id);
+
+create index product_documents_deleted on product_documents (organization_id, changed_at, product_id)
+  where event = 'deleted';
 
 -- How many products an organization has (filter 'organization_id'), and how many by each value of a filtered column. The
 -- statement that writes a product writes its counts. A count is the sum of its slots: with one row each, all writers of

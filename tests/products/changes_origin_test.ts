@@ -113,7 +113,6 @@ Deno.test("GET /products/changes of a dump restored into migrated tables", async
 /** The tables that `recount` repairs. */
 const DERIVED = [
   "product_changes",
-  "product_documents",
   "product_search",
   "product_terms",
 ];

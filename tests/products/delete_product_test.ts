@@ -69,7 +69,7 @@ async function rowsOf(
     const tables = await sql<{ name: string }[]>`
       select table_name as name from information_schema.columns
       where table_schema = 'public' and column_name = 'product_id'
-        and table_name <> 'product_deletions'
+        and table_name not in ('product_deletions', 'product_documents')
     `;
     const counts: [string, number][] = [];
     for (const { name } of tables) {

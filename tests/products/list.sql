@@ -50,7 +50,7 @@ from (
   )) with ordinality page (id, place)
   cross join lateral (
     select p.id,
-     p.updated_at
+     p.change_version
     from products p
     where p.organization_id = $1 and p.id = page.id
     limit 1
@@ -62,7 +62,7 @@ from (
      d.details,
      d.etag
     from product_documents d
-    where d.organization_id = $1 and d.product_id = p.id and d.updated_at = p.updated_at and d.names_version = o.names_version
+    where d.organization_id = $1 and d.product_id = p.id and d.change_version = p.change_version and d.names_version = o.names_version
     limit 1
   ) d on true
   order by place
@@ -103,7 +103,7 @@ from (
   )) with ordinality page (id, place)
   cross join lateral (
     select p.id,
-     p.updated_at
+     p.change_version
     from products p
     where p.organization_id = $1 and p.id = page.id
     limit 1
@@ -115,7 +115,7 @@ from (
      d.details,
      d.etag
     from product_documents d
-    where d.organization_id = $1 and d.product_id = p.id and d.updated_at = p.updated_at and d.names_version = o.names_version
+    where d.organization_id = $1 and d.product_id = p.id and d.change_version = p.change_version and d.names_version = o.names_version
     limit 1
   ) d on true
   order by place

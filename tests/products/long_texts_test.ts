@@ -42,6 +42,7 @@ Deno.test("Memory for a long text is reserved before it is read:", async ({ step
     const { noted } = noting(operations.memory);
     const notingIn = (tx: Transaction): Transaction => ({
       isDistributed: tx.isDistributed,
+      author: tx.author,
       send: async (...statements) => {
         const replies = await tx.send(...statements);
         replies.forEach(noted);

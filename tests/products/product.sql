@@ -7,6 +7,7 @@ select d.id,
 from (
   select p.organization_id,
    p.id,
+   p.change_version,
    p.updated_at,
    o.names_version,
    concat(trim(both '{}' from (

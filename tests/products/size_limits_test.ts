@@ -260,7 +260,7 @@ async function documents(app: App, org: Organization): Promise<number> {
   const { count } = await app.sql`
     select
     from product_documents d
-    join products p using (organization_id, updated_at)
+    join products p using (organization_id, change_version)
     where p.organization_id = ${org.id} and p.id = d.product_id
   `;
   return count;

@@ -10,12 +10,14 @@ import {
   revokeKey,
   roleOf,
 } from "../../db/access.ts";
+import { deleteDue, notWalked } from "../../db/history/retention.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
 import { hasRenames, spreadRenames } from "../../db/products/renames.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { RECORD_SORTS } from "../../schema/record_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
+import type { Reply } from "../support/client/envelope.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, type Organization, send } from "../support/app/harness.ts";
 import {
@@ -95,6 +97,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     await ask("GET", `/api/products?${query}`);
   }
   await ask("PUT", "/api/organization", { name: "A" }, { "if-match": "*" });
+  await askForHistory(ask, app, path, data.id);
   await ask("DELETE", path, undefined, { "if-match": "*" });
   await ask("GET", "/api/products/changes?include=sales_rights");
   for (const each of [database, distributed]) {
@@ -108,6 +111,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     caller: { organizationId: org.id, name: "command" },
   });
   await operations.write(deleteOldest);
+  await deleteDue(database, 0, notWalked());
   await hasRenames(database);
   await spreadRenames(database);
   const { key, statement } = newKey({
@@ -148,6 +152,41 @@ async function askAsInExamples(statements: Set<string>): Promise<void> {
     ...demo,
     variant: (services) => demo.variant({ ...services, database }),
   });
+}
+
+/** Reads the history in all its forms, restores, and deletes what is due. */
+async function askForHistory(
+  ask: (method: string, path: string, body?: unknown) => Promise<Reply>,
+  app: App,
+  path: string,
+  id: string,
+): Promise<void> {
+  // SQL has made a version that is not stored: a read of the past stores it, and so does a write.
+  await app.sql`update products set title = 'By SQL' where id = ${id}`;
+  await ask("GET", `${path}?at=2027-01-01`);
+  await ask("GET", `${path}?at=2001-01-01`);
+  await app.sql`update products set title = 'By SQL again' where id = ${id}`;
+  await ask("PUT", path, { title: "By a request" });
+  const { body } = await ask("GET", `${path}/history?limit=1`);
+  const { version } = body.data[0];
+  await ask("GET", `${path}/history?after=${version}&changed=title`);
+  await ask("GET", `${path}?version=${version}`);
+  const { body: page } = await ask("GET", "/api/history?limit=1");
+  await ask(
+    "GET",
+    `/api/history?since=2026-01-01&until=2099-01-01&changed_by=a&operation=b&after=${page.meta.cursor}`,
+  );
+  await ask("POST", `${path}/restore`, { version });
+  await ask("POST", `${path}/restore`, { at: "2001-01-01" });
+  await ask("DELETE", path);
+  await ask("POST", "/api/products/batch", {
+    operations: [{ method: "restore", id }, {
+      method: "restore",
+      id: uuidv7(),
+    }],
+  });
+  const { body: deleted } = await ask("GET", "/api/products/deleted?limit=1");
+  await ask("GET", `/api/products/deleted?after=${deleted.meta.cursor}`);
 }
 
 /** Creates, changes and deletes products by messages, and reads them. */

@@ -17,6 +17,7 @@ const LAYERS = [
   "db/connections",
   "db",
   "db/products",
+  "db/history",
   "db/records",
   "db/onix",
   "db/webhooks",

@@ -10,6 +10,7 @@ export function withOperations(
       const queries = database.for(limits);
       return change({
         memory: queries.memory,
+        isDistributed: () => queries.isDistributed(),
         lookUp: (statement) => queries.lookUp(statement),
         scan: (statement) => queries.scan(statement),
         transaction: (work, ...opening) =>

@@ -18,6 +18,7 @@ export function recorded(
   }
   const noting = (tx: Transaction): Transaction => ({
     isDistributed,
+    author: tx.author,
     send(...flight) {
       flight.forEach(note);
       return tx.send(...flight);
@@ -29,6 +30,7 @@ export function recorded(
   });
   return withOperations(database, (operations) => ({
     memory: operations.memory,
+    isDistributed: () => Promise.resolve(isDistributed),
     lookUp: (statement) => operations.lookUp(noted(statement)),
     scan: (statement) => operations.scan(noted(statement)),
     transaction: (work, ...opening) =>

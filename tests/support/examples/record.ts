@@ -179,6 +179,15 @@ const GENERATED: [RegExp, (resource: string, number: string) => string][] = [
     (_, number) => new Date(START + Number(number) * 1_000).toISOString(),
   ],
   [/\b\d{8}T\d{6}Z/g, () => "20260101T090000Z"],
+  // Versions of products, and cursors of histories.
+  [
+    /(?<="(?:version|restored_from|cursor)":")\d+(?=")/g,
+    (_, number) => `${1_000 + Number(number)}`,
+  ],
+  [
+    /(?<="cursor":")[\w-]{70,119}(?=")/g,
+    (_, number) => btoa(`Opaque: cursor of a history ${number}`),
+  ],
 ];
 
 /**

@@ -1,4 +1,5 @@
 import { CHANGES, FOLLOW } from "./changes.ts";
+import { HISTORY } from "./history.ts";
 import { ONIX } from "./onix.ts";
 import { READINESS } from "./readiness.ts";
 import { KEYS, RECORDS } from "./records.ts";
@@ -190,6 +191,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
     path: `/products/${DEMO_PRODUCT}`,
   },
   ...CHANGES,
+  ...HISTORY,
   ...ONIX,
   ...READINESS,
   ...RECORDS,

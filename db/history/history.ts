@@ -1,0 +1,360 @@
+import type { Entry } from "../../schema/bodies.ts";
+import {
+  changedBy,
+  type DeletedQuery,
+  type HistoryCursor,
+  historyCursor,
+  type HistoryQuery,
+  type Made,
+  type ProductHistoryQuery,
+} from "../../schema/history.ts";
+import { type ShownChanges, shownChanges } from "./differences.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { productNotFound, sizeOfDocument } from "../products/documents.ts";
+import { rfc3339 } from "../times.ts";
+import {
+  requireHistory,
+  storeLatest,
+  valuesOf,
+  versionColumns,
+  versionJson,
+  versionsBytes,
+} from "../products/versions.ts";
+
+/* The histories of a product and of the organization, and the products that are deleted. */
+
+/** A page of a history, newest first. */
+export interface HistoryPage {
+  entries: Entry[];
+  cursor: string | null;
+  more: boolean;
+}
+
+interface VersionRow extends Made {
+  version: string;
+  at: string;
+  event: string;
+  restored_from: string | null;
+  request_id: string | null;
+  source: Entry | null;
+  product: string | null;
+}
+
+/** Who made version `d`, with the present name of an API key `k`. */
+const madeColumns = sql`
+  d.changed_by, k.name, d.operation, d.request_id, d.source, d.restored_from::text
+`;
+
+const keyOfAuthor = sql`
+  left join api_keys k
+    on k.organization_id = ${organization} and d.changed_by = 'api_key:' || k.id
+`;
+
+function entryOf(row: VersionRow): Entry {
+  const { version, at, event, restored_from, operation, request_id, source } =
+    row;
+  return {
+    version,
+    at,
+    event,
+    ...restored_from !== null && { restored_from },
+    changed_by: changedBy(row),
+    operation,
+    request_id,
+    ...source && { source },
+  };
+}
+
+/** How often a page reads more versions, because those before changed nothing that it shows. */
+const MAX_READS = 10;
+
+/**
+ * The history of a product, also of a deleted one. An entry that changed nothing is not
+ * shown. Throws `NOT_FOUND`.
+ */
+export async function listProductHistory(
+  database: Queries,
+  id: string,
+  { limit, after, changed }: ProductHistoryQuery,
+): Promise<HistoryPage> {
+  await requireHistory(database);
+  if (after === undefined) await storeLatest(database, id);
+  const page: HistoryPage = { entries: [], cursor: after ?? null, more: true };
+  for (let reads = 0; reads < MAX_READS; reads++) {
+    const { steps, more } = await readSteps(database, id, page.cursor, limit);
+    if (reads === 0 && after === undefined && steps.length === 0) {
+      throw productNotFound(id);
+    }
+    page.more = more;
+    for (const [i, step] of steps.entries()) {
+      page.cursor = step.row.version;
+      const shown = changesOf(step);
+      if (isShown(step.row, shown, changed)) {
+        page.entries.push({ ...entryOf(step.row), ...shown });
+      }
+      if (page.entries.length === limit) {
+        page.more ||= i < steps.length - 1;
+        return page;
+      }
+    }
+    if (!more) return page;
+  }
+  return page;
+}
+
+/** A version of a product, and the state before it, if that is kept. */
+interface Step {
+  row: VersionRow;
+  before: string | null;
+}
+
+/** The changes of a version. A product that is created or deleted has none. */
+function changesOf({ row, before }: Step): ShownChanges {
+  return row.event === "created" || row.event === "deleted"
+    ? { changes: [] }
+    : shownChanges(valuesOf(before), valuesOf(row.product));
+}
+
+/** Whether the version changed something, or one of these fields. */
+function isShown(
+  { event }: VersionRow,
+  { changes }: ShownChanges,
+  fields?: readonly string[],
+): boolean {
+  if (!fields) return event !== "changed" || changes?.length !== 0;
+  const touched = changes?.map(({ pointer }) => pointer.split("/")[1]!) ?? [];
+  return fields.some((field) => touched.includes(field));
+}
+
+/** The next versions of a product, newest first, and whether there are more. */
+async function readSteps(
+  database: Queries,
+  id: string,
+  after: string | null,
+  limit: number,
+): Promise<{ steps: Step[]; more: boolean }> {
+  // The state before a version is that of the next row, or of the one before a deletion.
+  const beside = 2;
+  const rows = await database.scan(selectVersions(id, after, limit + beside));
+  const found = rows[0]?.found ?? 0;
+  const isWhole = rows.length === found && found < limit + beside;
+  const steps = rows
+    .slice(0, isWhole ? limit : Math.max(1, rows.length - beside))
+    .map((row, i): Step => {
+      const [next, last] = [rows[i + 1], rows[i + 2]];
+      const before = next?.event === "deleted" ? last : next;
+      return { row, before: before?.product ?? null };
+    });
+  return { steps, more: steps.length < found };
+}
+
+/** The newest of these versions whose size is bounded, and the number of all of them. */
+function selectVersions(
+  id: string,
+  after: string | null,
+  limit: number,
+): Statement<VersionRow & { found: number }> {
+  const older = after === null
+    ? []
+    : sql`and d.change_version < ${after}::bigint`;
+  return sql`
+    select ${versionColumns}, ${madeColumns}, ${versionJson} as product, d.found::int
+    from (
+      select
+        d.*,
+        sum(${sizeOfDocument}) over (order by d.change_version desc) as bytes,
+        row_number() over (order by d.change_version desc) as place,
+        count(*) over () as found
+      from (
+        select d.*
+        from product_documents d
+        where d.organization_id = ${organization} and d.product_id = ${id} ${older}
+        order by d.change_version desc
+        limit ${limit}::bigint
+      ) d
+    ) d
+    ${keyOfAuthor}
+    where d.bytes <= ${versionsBytes} or d.place <= 3
+    order by d.change_version desc
+  `;
+}
+
+const DAY_MS = 86_400_000;
+
+interface OrganizationRow extends VersionRow {
+  product_id: string;
+  /** The state before a change or a deletion, if that is kept. */
+  before: string | null;
+  found: number;
+}
+
+/** The history of the organization, without what changed. */
+export async function listHistory(
+  database: Queries,
+  query: HistoryQuery,
+): Promise<HistoryPage> {
+  await requireHistory(database);
+  const { limit } = query;
+  const page: HistoryPage = { entries: [], cursor: null, more: true };
+  const since = query.since ?? new Date(Date.now() - DAY_MS).toISOString();
+  let { after } = query;
+  for (let reads = 0; reads < MAX_READS; reads++) {
+    const rows = await database.scan(
+      selectHistory({ ...query, since, after }, limit),
+    );
+    page.more = rows.length > 0 && rows.length < rows[0]!.found;
+    for (const [i, row] of rows.entries()) {
+      after = { at: row.at, id: row.product_id };
+      page.cursor = historyCursor(after);
+      if (isShown(row, changesOf({ row, before: row.before }))) {
+        page.entries.push({ ...entryOf(row), product: namesOf(row) });
+      }
+      if (page.entries.length === limit) {
+        page.more ||= i < rows.length - 1;
+        return page;
+      }
+    }
+    if (!page.more) return page;
+  }
+  return page;
+}
+
+/** What names a product, as it was. */
+function namesOf({ product_id: id, product, before }: OrganizationRow): Entry {
+  const { title = null, isbn13 = null, product_code = null } =
+    valuesOf(product ?? before) ?? {};
+  return { id, title, isbn13, product_code };
+}
+
+function selectHistory(
+  { since, until, changed_by, operation, after }: HistoryQuery & {
+    since: string;
+  },
+  limit: number,
+): Statement<OrganizationRow> {
+  const conditions = [
+    ...until ? [sql`and d.changed_at <= ${until}::timestamptz`] : [],
+    ...changed_by
+      ? [
+        sql`and d.changed_by in ('api_key:' || ${changed_by}, 'user:' || ${changed_by})`,
+      ]
+      : [],
+    ...operation ? [sql`and d.operation = ${operation}`] : [],
+    ...after
+      ? [
+        sql`and (d.changed_at, d.product_id) < (${after.at}::timestamptz, ${after.id}::uuid)`,
+      ]
+      : [],
+  ];
+  return sql`
+    select
+      d.product_id, ${versionColumns}, ${madeColumns},
+      ${versionJson} as product, b.before, d.found::int
+    from (
+      select
+        d.*,
+        sum(2 * ${sizeOfDocument}) over (order by d.changed_at desc, d.product_id desc) as bytes,
+        row_number() over (order by d.changed_at desc, d.product_id desc) as place,
+        count(*) over () as found
+      from (
+        select d.*
+        from product_documents d
+        where d.organization_id = ${organization} and d.changed_at >= ${since}::timestamptz ${conditions}
+        order by d.changed_at desc, d.product_id desc
+        limit ${limit + 1}::bigint
+      ) d
+    ) d
+    left join lateral (
+      select case when b.summary <> '' then '{' || b.summary || ',' || b.details || '}' end as before
+      from product_documents b
+      where b.organization_id = ${organization} and b.product_id = d.product_id
+        and b.change_version < d.change_version and d.event in ('changed', 'deleted')
+      order by b.change_version desc
+      limit 1
+    ) b on true
+    ${keyOfAuthor}
+    where d.place = 1 or d.place <= ${limit} and d.bytes <= ${versionsBytes}
+    order by d.changed_at desc, d.product_id desc
+  `;
+}
+
+interface DeletedRow extends Made {
+  id: string;
+  deleted_at: string;
+  request_id: string | null;
+  summary: string | null;
+  record_reference: string | null;
+}
+
+/** The products that are deleted, newest first. */
+export async function listDeleted(
+  database: Queries,
+  { limit, after }: DeletedQuery,
+): Promise<HistoryPage> {
+  await requireHistory(database);
+  const rows = await database.scan(selectDeleted(after, limit + 1));
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    entries: shown.map((row) => {
+      const { id, deleted_at, operation, request_id, record_reference } = row;
+      const { title = null, isbn13 = null, product_code = null } =
+        valuesOf(row.summary) ?? {};
+      return {
+        id,
+        title,
+        isbn13,
+        product_code,
+        record_reference,
+        deleted_at,
+        deleted_by: changedBy(row),
+        operation,
+        request_id,
+      };
+    }),
+    cursor: last ? historyCursor({ at: last.deleted_at, id: last.id }) : null,
+    more: rows.length > limit,
+  };
+}
+
+function selectDeleted(
+  after: HistoryCursor | undefined,
+  limit: number,
+): Statement<DeletedRow> {
+  const older = after
+    ? sql`and (d.changed_at, d.product_id) < (${after.at}::timestamptz, ${after.id}::uuid)`
+    : [];
+  return sql`
+    select
+      d.product_id as id, ${
+    rfc3339("d.changed_at")
+  } as deleted_at, ${madeColumns},
+      l.summary, d.onix -> 'onix_records' -> 0 ->> 'record_reference' as record_reference
+    from (
+      select d.*
+      from product_documents d
+      where d.organization_id = ${organization} and d.event = 'deleted' ${older}
+        and not exists (
+          select from product_documents n
+          where n.organization_id = ${organization} and n.product_id = d.product_id
+            and n.change_version > d.change_version
+        )
+        and not exists (
+          select from products p where p.organization_id = ${organization} and p.id = d.product_id
+        )
+      order by d.changed_at desc, d.product_id desc
+      limit ${limit}::bigint
+    ) d
+    left join lateral (
+      select '{' || l.summary || '}' as summary
+      from product_documents l
+      where l.organization_id = ${organization} and l.product_id = d.product_id
+        and l.change_version < d.change_version and l.event <> 'deleted'
+      order by l.change_version desc
+      limit 1
+    ) l on true
+    ${keyOfAuthor}
+    order by d.changed_at desc, d.product_id desc
+  `;
+}

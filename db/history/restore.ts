@@ -1,0 +1,120 @@
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import {
+  ApiError,
+  type ErrorDetail,
+  invalid,
+  unknownReference,
+} from "../../schema/errors.ts";
+import type { Queries } from "../database.ts";
+import { selectProducts } from "../products/documents.ts";
+import {
+  planRestorations,
+  type Restoration,
+  restoreOnix,
+} from "../products/restorations.ts";
+import { valuesOf } from "../products/versions.ts";
+import { writeTogether } from "../products/write_together.ts";
+import { type ShownChanges, shownChanges } from "./differences.ts";
+
+/** What a restoration did. The product is JSON text. */
+export interface Restored extends ShownChanges {
+  product: string;
+  skipped: string[];
+}
+
+/**
+ * Restores a product. With `skipMissing`, references to records that are gone are left out.
+ * A dry run writes nothing. Throws `NOT_FOUND`, `HISTORY_EXPIRED`, `PRECONDITION_FAILED`, or
+ * `VALIDATION_ERROR` with every error.
+ */
+export async function restoreProduct(
+  database: Queries,
+  restoration: Restoration,
+  { skipMissing, isDryRun }: { skipMissing: boolean; isDryRun: boolean },
+): Promise<Restored> {
+  let restored: Restored | undefined;
+  await database.transaction(async (tx) => {
+    const [planned] = await planRestorations(tx, [restoration]);
+    if (planned instanceof ApiError) throw planned;
+    const { before } = planned!;
+    let { change, isDone } = planned!;
+    const skipped: string[] = [];
+    while (!isDone) {
+      const cause = { change };
+      const { faults } = await writeTogether(tx, [cause], restoreOnix(tx));
+      const fault = withSeries(faults.get(cause), change.body);
+      if (!fault) break;
+      const gone = fault.details.flatMap((detail) =>
+        detail.code === "unknown_reference" && "pointer" in detail
+          ? detail.pointer
+          : []
+      );
+      if (!skipMissing || gone.length < fault.details.length) throw fault;
+      skipped.push(...gone);
+      change = { ...change, body: withoutReferences(change.body, gone) };
+      isDone = change.method === "update" &&
+        Object.keys(change.body).length === 0;
+    }
+    const [[found]] = await tx.send(selectProducts([change.id]));
+    const { product } = found!;
+    restored = {
+      product,
+      ...shownChanges(before, valuesOf(product)),
+      skipped,
+    };
+    if (isDryRun) throw DRY_RUN;
+    await tx.commit();
+  }).catch((error) => {
+    if (error !== DRY_RUN) throw error;
+  });
+  return restored!;
+}
+
+/** Ends the transaction of a dry run. */
+const DRY_RUN = new Error("A dry run is rolled back");
+
+/** The error with the series, if that is one of the collections that are gone. */
+function withSeries(
+  error: ApiError | undefined,
+  body: ProductBody,
+): ApiError | undefined {
+  const { series_id, product_collections } = body;
+  if (!error || !series_id) return error;
+  const gone = (product_collections as Entry[] | undefined ?? []).findIndex(
+    ({ collection_id }) => collection_id === series_id,
+  );
+  const isGone = error.details.some((detail) =>
+    "pointer" in detail &&
+    detail.pointer === `/product_collections/${gone}/collection_id`
+  );
+  if (!isGone) return error;
+  return invalid("The body", [
+    ...error.details,
+    unknownReference("/series_id") as ErrorDetail,
+  ]);
+}
+
+/** The body without these references. An entry that a reference identifies is left out. */
+function withoutReferences(
+  body: ProductBody,
+  pointers: readonly string[],
+): ProductBody {
+  const left: Entry = { ...body };
+  const places = pointers.map((pointer) => pointer.split("/").slice(1));
+  for (const [name, index] of places) {
+    if (index === undefined) left[name!] = null;
+    else {
+      left[name!] = (body[name!] as unknown[]).filter((_, i) =>
+        !places.some(([other, at]) => other === name && Number(at) === i)
+      );
+    }
+  }
+  return left;
+}
+
+/** The restoration as its response shows it, which is JSON text. */
+export function restoredText({ product, ...others }: Restored): string {
+  const { changes, more_changes, skipped } = others;
+  const rest = JSON.stringify({ changes, more_changes, skipped });
+  return `{"product":${product},${rest.slice(1)}`;
+}

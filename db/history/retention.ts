@@ -1,0 +1,269 @@
+import {
+  organization,
+  sql,
+  type Statement,
+  unprepared,
+} from "../connections/sql.ts";
+import type { Database, Queries } from "../database.ts";
+
+/*
+ * Deletes versions that are due. A version is shown until the next one is made, so it is due
+ * when the next one is older than `HISTORY_DAYS`, or when a thousand newer ones are kept. The
+ * versions of a deleted product are due when its deletion is, which the feed has for 37 days.
+ *
+ * A round walks the versions that have become old or were made since the last one, in the
+ * order of their times: a few in a transaction, in one process at a time. No writer waits: it
+ * inserts versions, and changes the newest alone.
+ */
+
+/** The most versions that are kept of a product. */
+const MAX_VERSIONS = 1_000;
+
+/** The feed has a deletion for so many days. */
+const DELETED_DAYS = 37;
+
+/** The versions that a batch looks at, which takes some 10 ms. */
+const VERSIONS_AT_ONCE = 500;
+
+const INTERVAL_MS = 5_000;
+
+/** The time limit of a batch. */
+const LIMIT_MS = 60_000;
+
+/** The walk begins again after this: a long transaction commits versions with an older time. */
+const WALK_MS = 3_600_000;
+
+/** A place in the walk of an organization: after the version of this product at this time. */
+interface Place {
+  at: string;
+  id: string;
+}
+
+/** The times up to which rounds have walked. */
+export interface Walked {
+  /** Of versions that are old. */
+  old: string;
+  /** Of all. */
+  made: string;
+}
+
+/** A walk over versions after a time, up to another one. */
+interface Walk {
+  after: string;
+  end: string;
+  /** Deletes what is due of the products whose versions are in a part of the walk. */
+  remove: (walked: Statement) => Statement;
+}
+
+/** Deletes what is due. Returns how far it has walked: less than now if another process is at it. */
+export async function deleteDue(
+  database: Database,
+  days: number,
+  { old, made }: Walked,
+): Promise<Walked> {
+  const [now] = await queriesFor(database).lookUp(sql<
+    { is_distributed: boolean; old: string; gone: string; made: string }
+  >`
+    select
+      to_regtype('product_json') is not null as is_distributed,
+      (now() - interval '1 second' - make_interval(days => ${days}::int))::text as old,
+      (now() - make_interval(days => greatest(${days}::int, ${DELETED_DAYS}::int)))::text as gone,
+      now()::text as made
+  `);
+  if (now!.is_distributed) return { old, made };
+  const isDone = await walk(database, {
+    after: old,
+    end: now!.old,
+    remove: removeReplaced,
+  }) &&
+    await walk(database, {
+      after: made,
+      end: now!.made,
+      remove: removeSurplus,
+    }) &&
+    await removeDeleted(database, now!.gone);
+  return isDone ? { old: now!.old, made: now!.made } : { old, made };
+}
+
+/** Where the walks of a process begin. A product with too many versions is found at its next change. */
+export function notWalked(): Walked {
+  return {
+    old: "-infinity",
+    made: new Date(Date.now() - WALK_MS).toISOString(),
+  };
+}
+
+/** Walks the versions of all organizations. Returns false if another process is at it. */
+async function walk(
+  database: Database,
+  { after, end, remove }: Walk,
+): Promise<boolean> {
+  const organizations = await queriesFor(database).scan(sql<{ id: string }>`
+    select o.id
+    from organizations o
+    where exists (
+      select from product_documents d
+      where d.organization_id = o.id and d.changed_at > ${after}::timestamptz
+        and d.changed_at <= ${end}::timestamptz
+    )
+  `);
+  for (const { id } of organizations) {
+    for (let from: Place | undefined = { at: after, id: MAX_UUID }; from;) {
+      const place: Place = from;
+      const batch = await queriesFor(database, id).transaction(async (tx) => {
+        const [[lock], [last]] = await tx.send(LOCK, endOfBatch(place, end));
+        if (!lock!.is_free || !last) {
+          await tx.commit();
+          return { isFree: lock!.is_free };
+        }
+        await tx.commit(unprepared(remove(walkedBetween(place, last))));
+        return { isFree: true, last };
+      });
+      if (!batch.isFree) return false;
+      from = batch.last;
+    }
+  }
+  return true;
+}
+
+/** The highest UUID: a walk begins after all versions of its time. */
+const MAX_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+const LOCK = sql<{ is_free: boolean }>`
+  select pg_try_advisory_xact_lock(hashtextextended('history', 0)) as is_free
+`;
+
+/** The last version of a batch. */
+function endOfBatch(from: Place, end: string): Statement<Place> {
+  return sql`
+    select d.changed_at::text as at, d.product_id as id
+    from (
+      select d.changed_at, d.product_id
+      from product_documents d
+      where d.organization_id = ${organization}
+        and (d.changed_at, d.product_id) > (${from.at}::timestamptz, ${from.id}::uuid)
+        and d.changed_at <= ${end}::timestamptz
+      order by d.changed_at, d.product_id
+      limit ${VERSIONS_AT_ONCE}
+    ) d
+    order by d.changed_at desc, d.product_id desc
+    limit 1
+  `;
+}
+
+/** The versions between two places, the latter included. */
+function walkedBetween(from: Place, last: Place): Statement {
+  return sql`
+    select s.product_id, max(s.change_version) as change_version
+    from product_documents s
+    where s.organization_id = ${organization}
+      and (s.changed_at, s.product_id) > (${from.at}::timestamptz, ${from.id}::uuid)
+      and (s.changed_at, s.product_id) <= (${last.at}::timestamptz, ${last.id}::uuid)
+      and s.event <> 'deleted'
+    group by s.product_id
+  `;
+}
+
+/** Deletes the versions before these, which are old. */
+function removeReplaced(walked: Statement): Statement {
+  return sql`
+    delete from product_documents d
+    using (${walked}) s
+    where d.organization_id = ${organization} and d.product_id = s.product_id
+      and d.change_version < s.change_version
+  `;
+}
+
+/** Deletes all but the newest versions of these products. */
+function removeSurplus(walked: Statement): Statement {
+  return sql`
+    delete from product_documents d
+    using (
+      select s.product_id, n.change_version
+      from (${walked}) s
+      cross join lateral (
+        select n.change_version
+        from product_documents n
+        where n.organization_id = ${organization} and n.product_id = s.product_id
+        order by n.change_version desc
+        limit 1 offset ${MAX_VERSIONS - 1}
+      ) n
+    ) s
+    where d.organization_id = ${organization} and d.product_id = s.product_id
+      and d.change_version < s.change_version
+  `;
+}
+
+/** Deletes the versions of products whose deletions are due. Returns false if another process is at it. */
+async function removeDeleted(
+  database: Database,
+  end: string,
+): Promise<boolean> {
+  const isDue = sql`
+    d.event = 'deleted' and d.changed_at < ${end}::timestamptz
+    and not exists (
+      select from product_documents n
+      where n.organization_id = d.organization_id and n.product_id = d.product_id
+        and n.change_version > d.change_version
+    )
+  `;
+  const organizations = await queriesFor(database).scan(sql<{ id: string }>`
+    select o.id
+    from organizations o
+    where exists (select from product_documents d where d.organization_id = o.id and ${isDue})
+  `);
+  for (const { id } of organizations) {
+    for (;;) {
+      const [[lock], removed] = await queriesFor(database, id).write(
+        LOCK,
+        unprepared(sql`
+          delete from product_documents x
+          where x.organization_id = ${organization} and x.product_id in (
+            select d.product_id
+            from product_documents d
+            where d.organization_id = ${organization} and ${isDue}
+            order by d.changed_at
+            limit 10
+          )
+        `),
+      );
+      if (!lock!.is_free) return false;
+      if (removed.count === 0) break;
+    }
+  }
+  return true;
+}
+
+function queriesFor(database: Database, organizationId?: string): Queries {
+  return database.for({
+    deadline: performance.now() + LIMIT_MS,
+    caller: organizationId ? { organizationId, name: "history" } : undefined,
+  });
+}
+
+/** Deletes what is due every `INTERVAL_MS`. Returns the function that ends this. */
+export function keepHistory(
+  database: Database,
+  days: number,
+  onError: (error: unknown) => void,
+): () => void {
+  let isWorking = false;
+  let walked = notWalked();
+  let beganAt = performance.now();
+  async function work(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    try {
+      if (performance.now() - beganAt > WALK_MS) {
+        beganAt = performance.now();
+        walked = notWalked();
+      }
+      walked = await deleteDue(database, days, walked);
+    } catch (error) {
+      onError(error);
+    }
+    isWorking = false;
+  }
+  const timer = setInterval(work, INTERVAL_MS);
+  return () => clearInterval(timer);
+}
