@@ -50,14 +50,15 @@ it("ignores response-only fields", async ({ org, app }) => {
     product_code: "P-00000000",
     created_at: "2000-01-01T00:00:00.000Z",
     updated_at: "2000-01-01T00:00:00.000Z",
-    license_name: null,
+    license_name: "x",
     license_badge_colour: null,
     product_territories: [{ id: 1 }],
     product_sales_rights: {},
     collections: [1],
   };
 
-  const ids = DISPLAYED.map((field) => field.replace(/_[a-z]+$/, "_id"));
+  const ids = [...DISPLAYED, "license_name"]
+    .map((field) => field.replace(/_[a-z]+$/, "_id"));
   const own = Object.fromEntries(ids.map((id) => [id, product[id]]));
   const none = Object.fromEntries(ids.map((id) => [id, null]));
 
