@@ -3,6 +3,7 @@ import { pause, withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/queue.ts";
 import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
+import { isWorkbook } from "../schema/sheets/read.ts";
 import { ignoredIn } from "../schema/ignored.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
@@ -14,6 +15,10 @@ const JSON_MEDIA_TYPE =
 /** The media types of ONIX messages. The charset may be any that the reader knows. */
 const XML_MEDIA_TYPE =
   /^(?:application|text)\/xml[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
+
+/** The media type of sheets. */
+const CSV_MEDIA_TYPE =
+  /^text\/csv[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
 
 const CHARSET = /;[ \t]*charset=(?:"([^"]*)"|([^;"\s]+))/i;
 
@@ -131,6 +136,54 @@ export function openXml(
   };
 }
 
+/**
+ * Reads the body of a sheet, which is checked as a whole before anything is written. Throws
+ * `UNSUPPORTED_MEDIA_TYPE` and the errors of `readChunks`.
+ */
+export async function readSheet(
+  context: Context,
+): Promise<{ charset: string | undefined; chunks: Uint8Array[] }> {
+  const { headers } = context.request;
+  if (/spreadsheet|ms-excel/i.test(headers.get("content-type") ?? "")) {
+    throw isWorkbook();
+  }
+  const { type, isGzip } = mediaTypeOf(headers, {
+    known: CSV_MEDIA_TYPE,
+    name: "text/csv",
+    encoding: "gzip",
+  });
+  const { services: { maxOnixBytes, bodyTimeoutMs } } = context;
+  const sent = readChunks(context, maxOnixBytes, {
+    bytesPerMs: 16,
+    allowanceMs: bodyTimeoutMs,
+    totalMs: Infinity,
+  }, "VALIDATION_ERROR");
+  const chunks: Uint8Array[] = [];
+  let block = new Uint8Array(BLOCK);
+  let used = 0;
+  for await (
+    const chunk of isGzip ? limited(gunzip(sent), maxOnixBytes) : sent
+  ) {
+    // A million short chunks would take far more memory than their bytes.
+    for (let from = 0; from < chunk.length;) {
+      const part = chunk.subarray(from, from + BLOCK - used);
+      block.set(part, used);
+      used += part.length;
+      from += part.length;
+      if (used < BLOCK) continue;
+      chunks.push(block);
+      block = new Uint8Array(BLOCK);
+      used = 0;
+    }
+  }
+  chunks.push(block.subarray(0, used));
+  const [, quoted, token] = CHARSET.exec(type) ?? [];
+  return { charset: quoted ?? token, chunks };
+}
+
+/** The size of the blocks in which a body is kept. */
+const BLOCK = 65_536;
+
 /** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
 function expectedLength(headers: Headers, limit: number): number {
   const length = Number(headers.get("content-length") ?? limit);
@@ -182,7 +235,7 @@ async function* readChunks(
   { request, services: { isReady } }: Context,
   limit: number,
   { bytesPerMs, allowanceMs, totalMs }: Pace,
-  incomplete: "INVALID_JSON" | "INVALID_XML",
+  incomplete: "INVALID_JSON" | "INVALID_XML" | "VALIDATION_ERROR",
 ): AsyncGenerator<Uint8Array> {
   expectedLength(request.headers, limit);
   if (!request.body) return;

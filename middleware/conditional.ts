@@ -40,8 +40,13 @@ export function preconditionOf(
   };
 }
 
-/** Whether `Accept` prefers XML to JSON (RFC 9110, 12.5.1). */
-export function prefersXml({ headers }: Request): boolean {
+/** Whether `Accept` prefers XML to JSON. */
+export function prefersXml(request: Request): boolean {
+  return prefers(request, "application/xml", "text/xml");
+}
+
+/** Whether `Accept` prefers one of these types to JSON (RFC 9110, 12.5.1). */
+export function prefers({ headers }: Request, ...preferred: string[]): boolean {
   const accept = headers.get("accept") ?? "*/*";
   const qualityOf = (...types: string[]) =>
     Math.max(
@@ -53,8 +58,8 @@ export function prefersXml({ headers }: Request): boolean {
         return types.includes(type!) ? Number(q?.slice(2) ?? 1) || 0 : 0;
       }),
     );
-  const xml = qualityOf("application/xml", "text/xml");
-  return xml > qualityOf("application/json", "application/*", "*/*");
+  return qualityOf(...preferred) >
+    qualityOf("application/json", "application/*", "*/*");
 }
 
 function tagsOf(condition: string): string[] {

@@ -47,6 +47,8 @@ export interface Shares {
   /** The memory for long texts, from the database to the client, and for groups of an import. */
   texts: Queue;
   parsing: ParseQueue;
+  /** The bytes of sheets, which are kept until all rows are written. */
+  sheets: Queue;
 }
 
 /** A request in progress. Routing and guard add what they find. */
@@ -89,6 +91,8 @@ export interface RequestLog {
 export interface HandlerResponse {
   status: number;
   body?: string | Uint8Array<ArrayBuffer>;
+  /** A long text instead of the body, made as the client reads it. */
+  parts?: AsyncGenerator<string>;
   headers?: Record<string, string>;
 }
 

@@ -116,7 +116,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     // Most queries of one product are empty: reading them would take as long as finding it.
     const hasDefaults = query && !isEmptyAllowed(query);
     const schema = body && bodySchema(body);
-    const isStreamed = row.xml?.includes("body");
+    const isStreamed = row.xml?.includes("body") || row.csv?.includes("body");
     const perByte = row.xml || row.isParsed ? PARSED : PASSED_ON;
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");

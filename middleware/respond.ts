@@ -99,6 +99,17 @@ export async function respond(
     headers["ignored-fields"] = namesOf(context.ignored).join(", ");
   }
   Object.assign(headers, response.headers);
+  if (response.parts && !isHead) {
+    const { log, sendTimeoutMs } = services;
+    return new Response(
+      streamParts(
+        response.parts,
+        sendTimeoutMs,
+        (message) => log("warn", { message, request_id: requestId }),
+      ),
+      { status, headers },
+    );
+  }
   return new Response(isHead ? null : sent, { status, headers });
 }
 
@@ -273,6 +284,43 @@ function streamBody(
       stream.close();
     },
     cancel: end,
+  }, { highWaterMark: 0 });
+}
+
+/** Streams parts that are made as the client reads them. A client that stops reading ends them. */
+function streamParts(
+  parts: AsyncGenerator<string>,
+  timeoutMs: number,
+  warn: (message: string) => void,
+): ReadableStream<Uint8Array> {
+  let timer: ReturnType<typeof setTimeout>;
+
+  function fail(stream: ReadableStreamDefaultController, message: string) {
+    clearTimeout(timer);
+    warn(message);
+    stream.error(message);
+    void parts.return(undefined).catch(() => {});
+  }
+
+  return new ReadableStream<Uint8Array>({
+    async pull(stream) {
+      clearTimeout(timer);
+      try {
+        const { done, value } = await parts.next();
+        if (done) return stream.close();
+        stream.enqueue(Buffer.from(value));
+        timer = setTimeout(
+          () => fail(stream, "A client stopped reading its response"),
+          timeoutMs,
+        );
+      } catch (error) {
+        fail(stream, `A response ends early: ${(error as Error).name}`);
+      }
+    },
+    async cancel() {
+      clearTimeout(timer);
+      await parts.return(undefined);
+    },
   }, { highWaterMark: 0 });
 }
 

@@ -83,6 +83,7 @@ function createShares(): Shares {
     bodies: memoryFor("bodies", 64),
     texts: memoryFor("long texts", 96),
     parsing: new ParseQueue(),
+    sheets: memoryFor("sheets", 128),
   };
 }
 

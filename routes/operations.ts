@@ -23,6 +23,10 @@ import {
   PageParameters,
   RecordParameters,
 } from "../schema/record_query.ts";
+import {
+  SheetImportParameters,
+  SheetParameters,
+} from "../schema/sheets/query.ts";
 import { DeliveryParameters } from "../schema/webhooks.ts";
 import * as batch from "./batch.ts";
 import * as docs from "./docs.ts";
@@ -32,6 +36,7 @@ import * as onix from "./onix.ts";
 import * as products from "./products.ts";
 import * as readiness from "./readiness.ts";
 import * as records from "./records.ts";
+import * as sheets from "./sheets.ts";
 import * as webhooks from "./webhooks.ts";
 
 const MIB = 2 ** 20;
@@ -97,6 +102,13 @@ export const OPERATIONS: readonly GuardedOperation[] = [
   operation("PUT /products/{id}/sales-rights", "replaceSalesRights", { permission: "write",
     handler: products.replaceArray("product_sales_rights"), body: "ReplaceSalesRights",
     response: "ProductResponse", headers: ["If-Match", "ETag", "Ignored-Fields"], errors: ["CONFLICT"] }),
+
+  // The same products as a sheet
+  operation("GET /csv/products", "exportSheet", { permission: "read", handler: sheets.read,
+    query: SheetParameters, csv: ["response"], headers: ["Content-Disposition"], memory: MIB }),
+  operation("POST /csv/products", "importSheet", { permission: "write", handler: sheets.write,
+    query: SheetImportParameters, csv: ["body", "response"], headers: ["Content-Encoding"],
+    response: "SheetReportResponse" }),
 
   // The same products in ONIX for Books
   operation("GET /onix/products", "listOnixRecords", { permission: "read", handler: onix.list,

@@ -31,7 +31,8 @@ export type ErrorCode = keyof typeof STATUS;
 /**
  * An error in a request: its place, a code for machines and a sentence for people.
  * `pointer` is a JSON Pointer (RFC 6901) into the body. `count` is the number of
- * records that block the request. An error in an XML body has a line and a column instead.
+ * records that block the request. An error in an XML body has a line and a column instead, one
+ * in a sheet a line and the name of its column.
  */
 export type ErrorDetail =
   & (
@@ -39,8 +40,9 @@ export type ErrorDetail =
     | { parameter: string }
     | { header: string }
     | { count: number }
+    | { line: number; column: string }
   )
-  & { code: string; message: string; line?: number; column?: number };
+  & { code: string; message: string; line?: number; column?: number | string };
 
 /** The maximum number of details in a response. The message states the number of all errors. */
 const MAX_DETAILS = 100;

@@ -83,7 +83,7 @@ interface Query extends ListQuery {
 
 /** Folds the words of `q`, and looks up the names that most products may show. */
 async function findWords(
-  database: Queries,
+  database: Pick<Queries, "lookUp">,
   term: string | undefined,
 ): Promise<Found | undefined> {
   const given = foundWordsOf(term ?? "");
@@ -292,6 +292,21 @@ export function selectIds(filters: Filters, after: string): Statement {
     where f.id > ${after}::uuid
     order by f.id
   `;
+}
+
+/** The ids of all products that a query finds, in its order, as one text. */
+export async function listIds(
+  database: Pick<Queries, "lookUp" | "scan">,
+  query: ListQuery,
+): Promise<string> {
+  const found = await findWords(database, query.q);
+  const { sort = DEFAULT_SORT } = query;
+  const sorting = found && !query.sort ? byRelevance(found) : SORTING[sort];
+  const [row] = await database.scan(unprepared(sql<{ ids: string | null }>`
+    select string_agg(f.id::text, ',' order by ${sorting.order}) as ids
+    from (${selected({ ...query, found }, sorting)}) f
+  `));
+  return row!.ids ?? "";
 }
 
 /** The filter conditions on product `p`, each with a leading `and`. */

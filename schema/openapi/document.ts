@@ -118,7 +118,7 @@ function pathItems(operations: Described[], failures: Failure[]) {
 
 function operationObject(operation: Described, failures: Failure[]) {
   const { key, permission, query, body, headers = [] } = operation;
-  const { status = 200, response, xml = [] } = operation;
+  const { status = 200, response } = operation;
   const requestHeaders = headers.filter((name) =>
     name in REQUEST_HEADERS
   ) as RequestHeader[];
@@ -134,10 +134,14 @@ function operationObject(operation: Described, failures: Failure[]) {
       ...(["Accept-Version", "X-Request-Id", ...requestHeaders] as const)
         .map((name) => headerParameter(name, operation)),
     ],
-    requestBody: body || xml.includes("body")
+    requestBody: body || textTypes(operation, "body").length > 0
       ? {
         required: true,
-        content: mediaTypesOf(body, xml.includes("body"), exampleBodies(key)),
+        content: mediaTypesOf(
+          body,
+          textTypes(operation, "body"),
+          exampleBodies(key),
+        ),
       }
       : undefined,
     responses: {
@@ -147,7 +151,7 @@ function operationObject(operation: Described, failures: Failure[]) {
         ...status !== 204 && {
           content: mediaTypesOf(
             response,
-            xml.includes("response"),
+            textTypes(operation, "response"),
             exampleResponses(key),
           ),
         },
@@ -166,34 +170,45 @@ function operationObject(operation: Described, failures: Failure[]) {
 type Examples = ReturnType<typeof exampleBodies>;
 
 /**
- * The content of a body: JSON with this schema, XML, or both. EDItEUR publishes the schemas
+ * The content of a body: JSON with this schema, XML or CSV, or both. EDItEUR publishes the schemas
  * of the XML.
  */
 function mediaTypesOf(
   name: string | undefined,
-  isXml: boolean,
+  texts: readonly string[],
   examples: Examples,
 ) {
   const json = name ? ref("schemas", name) : { type: "object" };
-  const xml = { type: "string", contentMediaType: "application/xml" };
   return {
-    ...(name || !isXml) && {
+    ...(name || texts.length === 0) && {
       "application/json": {
         schema: json,
         examples: examplesIn("json", examples),
       },
     },
-    ...isXml && {
-      "application/xml": { schema: xml, examples: examplesIn("xml", examples) },
-    },
+    ...Object.fromEntries(texts.map((type) => [type, {
+      schema: { type: "string", contentMediaType: type },
+      examples: examplesIn("text", examples),
+    }])),
   };
 }
 
-/** Examples are text if they are XML. */
-function examplesIn(format: "json" | "xml", examples: Examples) {
+/** The media types besides JSON. */
+function textTypes(
+  { xml, csv }: Operation,
+  part: "body" | "response",
+): string[] {
+  return [
+    ...xml?.includes(part) ? ["application/xml"] : [],
+    ...csv?.includes(part) ? ["text/csv"] : [],
+  ];
+}
+
+/** Examples are text if they are XML or CSV. */
+function examplesIn(format: "json" | "text", examples: Examples) {
   const all = Object.entries(examples ?? {})
     .filter(([, { value }]) =>
-      (typeof value === "string") === (format === "xml")
+      (typeof value === "string") === (format === "text")
     );
   return all.length > 0 ? Object.fromEntries(all) : undefined;
 }

@@ -15,8 +15,11 @@ export const ErrorDetail = v.object({
   ),
   code: described("What is wrong, for programs.", v.string()),
   message: described("What is wrong, for people.", v.string()),
-  line: described("The line in an XML body.", v.optional(Whole)),
-  column: described("The column in an XML body.", v.optional(Whole)),
+  line: described("The line in an XML body or a sheet.", v.optional(Whole)),
+  column: described(
+    "The column in an XML body, as a number, or in a sheet, as its name.",
+    v.optional(v.union([Whole, v.string()])),
+  ),
 });
 
 export const Meta = v.object({

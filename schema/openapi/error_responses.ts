@@ -96,13 +96,15 @@ export interface Failure {
 /** The errors of each operation, by status. */
 export function failuresOf(operations: readonly Operation[]): Failure[] {
   return operations.flatMap((operation) => {
-    const { key, permission, body, xml = [], headers, errors } = operation;
+    const { key, permission, body, xml = [], csv = [], headers, errors } =
+      operation;
     const parts = [
       "request",
       ...permission === "none" ? [] : ["credentials"],
       ...key.includes("{") ? ["path"] : [],
       ...body ? ["body", "json"] : [],
       ...xml.includes("body") ? ["body", "xml"] : [],
+      ...csv.includes("body") ? ["body"] : [],
       ...headers ?? [],
     ];
     const possible = [

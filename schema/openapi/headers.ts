@@ -66,6 +66,9 @@ export const RESPONSE_HEADERS = {
     "A strong entity tag (RFC 9110, 8.8.3). Absent with `version` or `at`.",
     { pattern: '^"[^"]+"$' },
   ),
+  "Content-Disposition": header(
+    "The name of the file of a sheet, with the day (RFC 6266).",
+  ),
   "Location": requiredHeader("The path of the new resource.", {
     format: "uri-reference",
   }),

@@ -30,6 +30,8 @@ export interface Operation {
    * one in JSON if `response` names its schema.
    */
   xml?: ("body" | "response")[];
+  /** What is CSV, in the same way. */
+  csv?: ("body" | "response")[];
   /** The headers of the request and of the successful response, besides those of all. */
   headers?: (RequestHeader | ResponseHeader)[];
   /** The status of success. The default is 200. */

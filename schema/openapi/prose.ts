@@ -12,6 +12,8 @@ export const OPENAPI_TAGS = {
     "Who changed what, and the products as they were, for those who may write. Versions are kept for `HISTORY_DAYS`, at most 1,000 of a product, those of deleted products for at least 37 days.",
   "ONIX":
     "The same products as messages in ONIX for Books 3.0 and 3.1: read, followed and written as in JSON.",
+  "Sheets":
+    "The same products as a sheet for spreadsheet programs, in CSV: out, and changed in again.",
   "Readiness":
     "Which books a recipient may refuse, and what they lack: judged by the ONIX message that would be sent, now, by the recipient's public rules.",
   "References":
@@ -55,6 +57,20 @@ export const PROSE = {
     description:
       "Synchronizes a copy of the products. The first request omits `after` and gets every product. Each next request sends `meta.cursor` as `after`: immediately while `meta.more` is true, else later. Every change arrives at least once, including deletions. A product that changed several times may arrive once, in its last state. Every update of `updated_at` is a change. So is a change of what the product shows of a referenced record, such as another name of its publisher, with the `updated_at` that the product has: it follows within a minute if more than 10,000 products show it. A change appears after all older transactions of the database server have ended, so a long transaction delays the feed. A page can have fewer changes than `limit`, even none, while `meta.more` is true.",
     returns: "The changes. `meta` contains the cursor of the next page.",
+  },
+  exportSheet: {
+    tag: "Sheets",
+    summary: "Get the catalogue as a sheet",
+    description:
+      "Every product that the filters of `GET /products` let through, without pages, as CSV (RFC 4180) in UTF-8 with a byte order mark. A column is a place in the JSON of a product: a field by its name (`title`), an entry of an array by its key in brackets (`product_prices[GBP].retail_price`, `collateral[03].text`, `custom_fields[Shelf].field_value`) or by its position from 1 (`contributors[2].contributor_name`). `contributors`, `product_collections` and `subjects` also fit into one cell, with semicolons between entries. An ISBN has one hyphen, and a text that a spreadsheet program would take for a formula an apostrophe before it. A text over 32,767 characters is `#too_long`.",
+    returns: "The sheet.",
+  },
+  importSheet: {
+    tag: "Sheets",
+    summary: "Import a sheet",
+    description:
+      "Sets the places that the columns name, and nothing else. A row finds its product by the first of `id`, `product_code`, `isbn13` and `isbn10` that it has. A cell that an export would write changes nothing, so a sheet that comes back as it was writes nothing. Header, bytes, quotes and amounts are read through first: a fault there is 400, and nothing is written. Rows are then written by the hundred, each by itself. At most 500,000 rows, of 512 KiB and 1,000 columns. With `Accept: text/csv` the response has the rows that were refused or stale, with a first column `error`, to be mended and sent again.",
+    returns: "What became of the rows, also if some were refused.",
   },
   listOnixRecords: {
     tag: "ONIX",

@@ -46,6 +46,12 @@ import {
   RecipientProfileRules,
 } from "./onix.ts";
 import {
+  CellChange,
+  SheetMessage,
+  SheetOutcome,
+  SheetReport,
+} from "./sheets.ts";
+import {
   ErrorDetail,
   errorEntries,
   Meta,
@@ -292,6 +298,11 @@ export const SCHEMAS = {
   OnixOutcome,
   OnixMessage,
   OnixPaths,
+  SheetReport,
+  SheetOutcome,
+  SheetMessage,
+  CellChange,
+  SheetReportResponse: success("What became of the rows.", SheetReport),
   OnixReportResponse: success("What became of the records.", OnixReport),
   RecipientProfile,
   RecipientProfilesResponse: success(

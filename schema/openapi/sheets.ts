@@ -1,0 +1,66 @@
+import * as v from "valibot";
+import { SHEET_OUTCOMES } from "../sheets/report.ts";
+import { Count, described } from "../values.ts";
+
+/* The schemas of the report on an imported sheet. */
+
+/** A sentence about a row or one of its cells. */
+export const SheetMessage = v.object({
+  severity: described(
+    "An error keeps its row from being written.",
+    v.picklist(["error", "warning"]),
+  ),
+  column: described(
+    "The column, or null if the message is about the row.",
+    v.nullable(v.string()),
+  ),
+  code: described("The kind of message, for machines.", v.string()),
+  message: described("What is wrong, for people.", v.string()),
+  value: described("The cell as it was sent.", v.nullable(v.string())),
+});
+
+export const CellChange = v.object({
+  column: described("The column.", v.string()),
+  from: described("The value before.", v.unknown()),
+  to: described("The value of the cell.", v.unknown()),
+});
+
+/** What became of a row. */
+export const SheetOutcome = v.object({
+  line: described("The line of the file on which the row begins.", Count),
+  id: described(
+    "The id of its product, or null if it has none. A dry run creates none.",
+    v.nullable(v.pipe(v.string(), v.uuid())),
+  ),
+  isbn13: described("The ISBN-13.", v.nullable(v.string())),
+  outcome: described(
+    "What became of the row. An unchanged, stale or refused row has written nothing.",
+    v.picklist(SHEET_OUTCOMES),
+  ),
+  changes: described("What it changes.", v.array(CellChange)),
+  messages: described("What is to be said of it.", v.array(SheetMessage)),
+});
+
+export const SheetReport = v.object({
+  rows: described("The number of rows.", Count),
+  created: described("The rows that have created a product.", Count),
+  updated: described("The rows that have changed their product.", Count),
+  unchanged: described("The rows that have changed nothing.", Count),
+  stale: described("The rows whose product is newer than the sheet.", Count),
+  refused: described("The rows at fault.", Count),
+  skipped: described("The blank lines.", Count),
+  warnings: described("The number of warnings.", Count),
+  dry_run: described("Whether nothing was written.", v.boolean()),
+  ignored_columns: described(
+    "The columns that only answers have.",
+    v.array(v.string()),
+  ),
+  outcomes: described(
+    "The rows that are not `unchanged`, and those that are but have a message: at most 1,000, refused ones first.",
+    v.array(SheetOutcome),
+  ),
+  more_outcomes: described(
+    "The number of outcomes that are left out.",
+    Count,
+  ),
+});
