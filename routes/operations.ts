@@ -107,7 +107,7 @@ export const OPERATIONS: readonly GuardedOperation[] = [
   operation("GET /csv/products", "exportSheet", { permission: "read", handler: sheets.read,
     query: SheetParameters, csv: ["response"], headers: ["Content-Disposition"], memory: MIB }),
   operation("POST /csv/products", "importSheet", { permission: "write", handler: sheets.write,
-    query: SheetImportParameters, csv: ["body", "response"], headers: ["Content-Encoding"],
+    query: SheetImportParameters, csv: ["body", "response"], headers: ["Content-Encoding", "Content-Disposition"],
     response: "SheetReportResponse" }),
 
   // The same products in ONIX for Books

@@ -43,9 +43,10 @@ const GROUP_WAIT_MS = 60_000;
 export async function write(
   context: Admitted<SheetImportQuery>,
 ): Promise<HandlerResponse> {
-  const { services, shares, caller, query, log, request } = context;
+  const { services, shares, caller, author, query, log, request } = context;
   const deadline = () => performance.now() + services.deadlineMs;
-  const queries = () => services.database.for({ deadline: deadline(), caller });
+  const queries = () =>
+    services.database.for({ deadline: deadline(), caller, author });
   const letOthersRun = shares.parsing.pacer(caller);
   async function pace() {
     checkReady(services);

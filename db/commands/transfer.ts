@@ -6,7 +6,23 @@ import {
   type Tags,
 } from "../../schema/onix/rules/releases.ts";
 import type { Outcome, Report } from "../../schema/onix/report/report.ts";
+import { ApiError } from "../../schema/errors.ts";
+import type { Dates, Decimal } from "../../schema/sheets/cells.ts";
+import {
+  DATES,
+  DECIMALS,
+  DELIMITERS,
+  EMPTY,
+  namesOf,
+  type SheetImportQuery,
+} from "../../schema/sheets/query.ts";
+import {
+  SHEET_OUTCOMES,
+  type SheetReport,
+} from "../../schema/sheets/report.ts";
 import type { Queries } from "../database.ts";
+import { exportSheet } from "../sheets/export.ts";
+import { importSheet, SheetEnded } from "../sheets/import.ts";
 import { exportMessage } from "../onix/export.ts";
 import {
   ImportEnded,
@@ -40,17 +56,32 @@ import {
 export const TRANSFER_COMMANDS: Record<string, Command> = {
   "export": command({
     usage:
-      "export --organization ID [--format onix [--release 3.0|3.1] [--tags reference|short] [--after CURSOR]] > FILE",
+      "export --organization ID [--format onix [--release 3.0|3.1] [--tags reference|short] [--after CURSOR] | --csv [--columns NAMES] [--delimiter comma|semicolon|tab] [--decimal point|comma]] > FILE",
     does:
-      "Writes an organization without its keys and members, as one JSON object per line; or its products as an ONIX message, or only the changes after the cursor that the last export printed",
+      "Writes an organization without its keys and members, as one JSON object per line; or its products as an ONIX message, or only the changes after the cursor that the last export printed; or its products as a sheet (SHEETS.md)",
     args: {
       organization: uuid,
       format: choice(["ndjson", "onix"], "ndjson"),
       release: choice<Release>(RELEASES, "3.1"),
       tags: choice<Tags>(TAGS, "reference"),
       after: cursor,
+      csv: flag,
+      columns: (list?: string) =>
+        list === undefined ? undefined : namesOf(list),
+      delimiter: choice<string>(Object.keys(DELIMITERS), "comma"),
+      decimal: choice<Decimal>(DECIMALS, "point"),
     },
-    async run({ organization, format, ...message }, { connect }) {
+    async run(
+      { organization, format, csv, columns, delimiter, decimal, ...message },
+      { connect },
+    ) {
+      if (csv) {
+        const database = await connect(organization);
+        const sheet = { columns, delimiter, decimal, search: "", q: "" };
+        const parts = await exportSheet(() => database, sheet).catch(told);
+        for await (const part of parts) await writeOut(part);
+        return "";
+      }
       const isOnix = format === "onix";
       using bar = openProgressBar("Exporting", isOnix ? "records" : undefined);
       const database = await connect(organization);
@@ -81,29 +112,50 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
   }),
   "import": command({
     usage:
-      "import --organization ID [--rename] [--dry-run] [--edits keep|protect|overwrite] [--stale skip|apply] FILE",
+      "import --organization ID [--rename] [--dry-run] [--edits keep|protect|overwrite] [--stale skip|apply] [--create] [--empty keep|clear] [--decimal point|comma] [--dates ymd|dmy|mdy] [--create_names] FILE",
     does:
-      "Imports the output of export or an ONIX message, also packed with gzip, from a file, or from standard input if it is -; can be repeated. Gives an existing organization the name in an NDJSON file only with --rename. With --dry-run, says what would become of an ONIX message, and writes nothing. --edits and --stale say what an ONIX message does to what was edited here, and whether an old one is applied. Ends with status 1 if a line was refused or a record rejected. Ctrl-C ends it: it says what was written, which stays",
+      "Imports the output of export, an ONIX message, or a sheet (FILE.csv, SHEETS.md), also packed with gzip, from a file, or from standard input if it is -; can be repeated. Gives an existing organization the name in an NDJSON file only with --rename. With --dry-run, says what would become of an ONIX message or a sheet, and writes nothing. --edits and --stale say what an ONIX message does to what was edited here, and whether an old one is applied. Ends with status 1 if a line was refused or a record rejected. Ctrl-C ends it: it says what was written, which stays",
     args: {
       organization: uuid,
       rename: flag,
       "dry-run": flag,
       edits: choice<Edits>(EDITS, "keep"),
       stale: choice<Stale>(STALE, "skip"),
+      create: flag,
+      empty: choice<typeof EMPTY[number]>(EMPTY, "keep"),
+      decimal: (sign?: string) =>
+        sign === undefined ? undefined : choice(DECIMALS)(sign),
+      dates: choice<Dates>(DATES, "ymd"),
+      create_names: flag,
       "FILE": mandatory,
     },
     async run(
-      { organization, rename, "dry-run": dryRun, edits, stale, FILE: path },
-      { connectToImport },
+      {
+        organization,
+        rename,
+        "dry-run": dryRun,
+        edits,
+        stale,
+        FILE: path,
+        ...sheet
+      },
+      { connect, connectToImport },
     ) {
       using source = await openSource(path);
+      if (/\.csv$/i.test(path)) {
+        return await importCsv(await connect(organization), source, {
+          ...sheet,
+          dry_run: dryRun,
+          stale: stale === "apply" ? "apply" : "refuse",
+        });
+      }
       if (!source.isXml && !source.isJson) {
         throw new Error(
           "The file is neither an ONIX message (XML) nor the output of export (a JSON object on each line)",
         );
       }
       if (dryRun && !source.isXml) {
-        throw new Error("--dry-run is for ONIX messages alone");
+        throw new Error("--dry-run is for ONIX messages and sheets");
       }
       const database = await connectToImport(organization);
       return source.isXml
@@ -137,6 +189,66 @@ async function importLines(
   }
   if (refused > 0) throw new Error(`${refused} of ${lines} lines were refused`);
   return `Imported ${lines} lines`;
+}
+
+/** Tells the details of an error of a sheet in one line. */
+function told(error: unknown): never {
+  if (!(error instanceof ApiError) || error.details.length === 0) throw error;
+  const details = error.details.map((detail) => {
+    const line = "line" in detail ? `Line ${detail.line}: ` : "";
+    return `${line}${detail.message}`;
+  });
+  throw new Error(details.join("; "), { cause: error });
+}
+
+async function importCsv(
+  database: Queries,
+  source: ImportFile,
+  query: SheetImportQuery,
+): Promise<string> {
+  const { dry_run: dryRun } = query;
+  using bar = openProgressBar(dryRun ? "Checking" : "Importing", "rows");
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of source.bytes) chunks.push(chunk);
+  const { report } = await importSheet(() => database, chunks, {
+    ...query,
+    pace: () => Promise.resolve(),
+    progress: (rows) => bar.show(rows, {}),
+  }).catch((error) => {
+    if (!(error instanceof SheetEnded)) return told(error);
+    for (const line of sheetLines(error.report)) bar.print(line);
+    throw error.cause;
+  });
+  for (const line of sheetLines(report)) bar.print(line);
+  const { rows, refused, stale } = report;
+  if (refused + stale > 0) {
+    throw new Error(
+      `${refused + stale} of ${rows} rows ${
+        dryRun ? "would be" : "were"
+      } refused or stale`,
+    );
+  }
+  return dryRun
+    ? `Checked ${rows} rows: nothing was written`
+    : `Imported ${rows} rows`;
+}
+
+function sheetLines(report: SheetReport): string[] {
+  const total = SHEET_OUTCOMES.map((name) => `${report[name]} ${name}`)
+    .join(", ");
+  return [
+    ...report.outcomes.flatMap(({ line, outcome, messages }) =>
+      messages.map(({ severity, column, value, message }) =>
+        `Line ${line}, ${outcome}: ${severity}: ${column ? `${column} ` : ""}${
+          value ? `"${value}"` : ""
+        }: ${message}`
+      )
+    ),
+    ...report.more_outcomes > 0
+      ? [`${report.more_outcomes} more outcomes`]
+      : [],
+    report.dry_run ? `Nothing was written. It would be: ${total}` : total,
+  ];
 }
 
 async function importOnix(

@@ -387,6 +387,7 @@ function draftRow(
   product: Entry | undefined,
   options: RowOptions,
 ): RowChange {
+  const source = { line: row.line };
   const method = product ? "update" : "create";
   const told: SheetMessage[] = [];
   const without = new Set<Column>();
@@ -403,8 +404,8 @@ function draftRow(
       draft.messages.unshift(...told);
       const id = product ? String(product.id) : uuidv7();
       const change: Creation | Update = product
-        ? { method: "update", id, body, isWhole: true }
-        : { method: "create", id, body, ...key && column && { key } };
+        ? { method: "update", id, body, isWhole: true, source }
+        : { method: "create", id, body, source, ...key && column && { key } };
       return { row, draft, product, change };
     }
     const { messages, columns } = messagesOf(body.details, draft, row.cells);

@@ -1,4 +1,4 @@
-import { ApiError, invalid } from "../../schema/errors.ts";
+import { invalid } from "../../schema/errors.ts";
 import { isbnNumbers } from "../../schema/isbn.ts";
 import { bareCell, decimalOf } from "../../schema/sheets/cells.ts";
 import {
@@ -53,6 +53,8 @@ interface Sheet extends Header {
   rivals: Map<number, number>;
   /** The lines that repeat an earlier one. */
   repeats: Set<number>;
+  /** The number of columns, those without a place too. */
+  width: number;
 }
 
 /** An import that has ended before the end of its sheet. Its cause is the reason. */
@@ -83,7 +85,7 @@ export async function importSheet(
 ): Promise<ImportedSheet> {
   const { pace, admit, progress, dry_run: dryRun } = options;
   const sheet = await readThrough(queries, chunks, options);
-  const { form, columns, rivals, repeats, ignored, decimal } = sheet;
+  const { form, columns, repeats, ignored, decimal } = sheet;
   const tally = new SheetTally(dryRun, ignored, sheet.skipped);
   /** What is wrong with each row that is not written. */
   const errors = new Map<number, string>();
@@ -149,7 +151,6 @@ export async function importSheet(
   } catch (error) {
     throw new SheetEnded(tally.report(), error);
   }
-  void rivals;
   return {
     report: tally.report(),
     refused: () => mendable(chunks, form, errors),
@@ -167,7 +168,7 @@ function outcomeOf(
 /** Why a row is refused before its product is looked for. */
 function faultOf(
   { line, cells }: Row,
-  { rivals, width }: Sheet & { width?: number },
+  { rivals, width }: Sheet,
 ): SheetMessage | undefined {
   const fault = (code: string, message: string): SheetMessage => ({
     severity: "error",
@@ -217,7 +218,7 @@ async function readThrough(
   queries: () => Queries,
   chunks: readonly Uint8Array[],
   { charset, pace, ...options }: SheetOptions,
-): Promise<Sheet & { width: number }> {
+): Promise<Sheet> {
   const form = formOf(chunks, charset);
   const known = await readKnown(queries());
   let header: Header | undefined;
@@ -368,9 +369,4 @@ async function* mendable(
 /** A message that no spreadsheet program takes for a formula. */
 function safe(message: string): string {
   return /^[=+\-@]/.test(message) ? `'${message}` : message;
-}
-
-/** Whether an error is one of the sheet itself, of which nothing is written. */
-export function isOfSheet(error: unknown): error is ApiError {
-  return error instanceof ApiError;
 }

@@ -140,9 +140,9 @@ export async function* readRows(
     info: true,
     readableHighWaterMark: 100_000,
     // An empty cell has no size.
-    cast(value: string, { index }: { index: number }) {
+    cast(value: string, { index, lines }: { index: number; lines: number }) {
       if (index < MAX_COLUMNS) return value;
-      throw tooLarge(`At most ${MAX_COLUMNS} columns`);
+      throw faultAt(lines, `too_many: At most ${MAX_COLUMNS} columns`);
     },
   };
   const parser = parse(options);
@@ -169,10 +169,6 @@ export async function* readRows(
       : failure.code === "CSV_MAX_RECORD_SIZE"
       ? faultAt(next, `too_large: A row has at most ${MAX_ROW} bytes`)
       : faultAt(next, `invalid_csv: ${failure.message}`);
-  }
-
-  function tooLarge(message: string): ApiError {
-    return faultAt(next, `too_many: ${message}`);
   }
 
   try {

@@ -295,7 +295,7 @@ Deno.test("deno task", async ({ step: it }) => {
   });
 
   await it("import says which files it takes", async () => {
-    const path = await Deno.makeTempFile({ suffix: ".csv" });
+    const path = await Deno.makeTempFile({ suffix: ".txt" });
     await Deno.writeTextFile(path, "title,isbn13\nEmma,9780141439587\n");
 
     const { message } = await assertRejects(

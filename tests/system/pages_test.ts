@@ -11,6 +11,7 @@ const PAGES = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "ONIX.md",
+  "SHEETS.md",
   "QUICKSTART.md",
   "schema/onix/README.md",
   "sql/README.md",

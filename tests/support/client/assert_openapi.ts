@@ -55,8 +55,9 @@ export function assertOpenApi(
     `${method} ${pathname} has no response ${reply.status} in OpenAPI`,
   );
   assertHeaders(response.headers, reply.headers);
-  if (isXml(reply)) {
-    assert(response.content[XML_TYPE], `${pathname} has no XML in OpenAPI`);
+  const type = TEXT_TYPES.find((type) => isOf(type, reply));
+  if (type) {
+    assert(response.content[type], `${pathname} has no ${type} in OpenAPI`);
   }
   if (reply.body !== undefined) {
     assertValid([...place, "content", JSON_TYPE, "schema"], reply.body);
@@ -72,10 +73,10 @@ export function assertOpenApi(
 
 const JSON_TYPE = "application/json";
 
-const XML_TYPE = "application/xml";
+const TEXT_TYPES = ["application/xml", "text/csv"];
 
-function isXml({ headers }: Reply): boolean {
-  return headers.get("content-type")?.startsWith(XML_TYPE) ?? false;
+function isOf(type: string, { headers }: Reply): boolean {
+  return headers.get("content-type")?.startsWith(type) ?? false;
 }
 
 /** Validates a response to a request that matches no operation. */

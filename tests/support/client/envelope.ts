@@ -36,6 +36,10 @@ export function assertEnvelope(
   if (status < 400 && type === "application/xml; charset=utf-8") {
     return assertMatch(text, /^<\?xml version="1\.0" encoding="UTF-8"\?>/);
   }
+  if (status < 400 && type.startsWith("text/csv")) {
+    assertEquals(type, "text/csv; charset=utf-8; header=present");
+    return assertMatch(text, /\r\n$/);
+  }
   assertMatch(type, /^application\/json/);
   assertMatch(text.replaceAll(STRING, '""'), /^\S+$/, "JSON is compact");
   if (status < 400) {

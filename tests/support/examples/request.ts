@@ -8,7 +8,7 @@ export interface ExampleRequest {
   operation: string;
   /** Relative to the API prefix. */
   path: string | ((responses: Responses) => string);
-  /** Text is XML. */
+  /** Text is XML, unless the headers say otherwise. */
   body?: object | string | ((responses: Responses) => object);
   headers?: Record<string, string>;
   /** The default is the demo key. */

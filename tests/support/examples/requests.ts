@@ -5,6 +5,7 @@ import { READINESS } from "./readiness.ts";
 import { KEYS, RECORDS } from "./records.ts";
 import type { ExampleRequest } from "./request.ts";
 import { RIGHTS } from "./rights.ts";
+import { SHEETS } from "./sheets.ts";
 
 const DEMO_PRODUCT = "c0000000-0000-4000-8000-000000002400";
 
@@ -193,6 +194,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
   ...CHANGES,
   ...HISTORY,
   ...ONIX,
+  ...SHEETS,
   ...READINESS,
   ...RECORDS,
 };

@@ -1,0 +1,220 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type Organization, testsOf } from "../support/app/harness.ts";
+import { allColumns, columnOf } from "../../schema/sheets/columns.ts";
+import { FIELDS } from "../../schema/product.ts";
+
+const it = testsOf("/csv/products");
+
+const ISBNS = ["9780141439587", "9780306406157"] as const;
+
+/** Sends a sheet. */
+async function sent(
+  org: Organization,
+  app: { send: (path: string, init: RequestInit) => Promise<Sent> },
+  body: BodyInit,
+  query = "",
+  headers: Record<string, string> = {},
+): Promise<Sent> {
+  return await app.send(`/api/csv/products${query}`, {
+    method: "POST",
+    headers: { "x-api-key": org.key, "content-type": "text/csv", ...headers },
+    body,
+  });
+}
+
+// deno-lint-ignore no-explicit-any
+type Sent = { status: number; text: string; body: any; headers: Headers };
+
+const sheet = async (org: Organization, query = "") =>
+  (await org.get(`/api/csv/products${query}`)).text;
+
+it("comes back unchanged, however a spreadsheet program saves it", async ({ org, app }) => {
+  const titles = ["-30-", "@home", "=1+1", "'=x", "Two\nlines", 'Öl; "Salz"'];
+  for (const title of titles) {
+    await org.create({
+      title,
+      page_count: 96,
+      publication_date: "2027-01-31",
+      product_prices: [{ currency_code: "EUR", retail_price: 12.5 }],
+      publisher_id: org.publisher,
+      contributors: [{
+        contributor_id: org.contributor,
+        contributor_role_code: "A01",
+      }],
+    });
+  }
+  const text = await sheet(org);
+  const comma = await sheet(org, "?delimiter=semicolon&decimal=comma");
+  const forms: [string, BodyInit, string?][] = [
+    ["as it went out", text],
+    ["with semicolons and commas", comma],
+    ["with quotes everywhere", quoted(comma, ";")],
+    ["in Windows-1252", latin(comma)],
+    ["in UTF-16", utf16(`\ufeff${text}`)],
+    ["with line feeds", text.replaceAll("\r\n", "\n")],
+    ["with CRLF in cells", text.replaceAll("Two\nlines", "Two\r\nlines")],
+    ["after sep=", `sep=;\r\n${comma}`],
+  ];
+  for (const [name, body] of forms) {
+    const { status, text, body: answer } = await sent(org, app, body);
+    assertEquals(status, 200, text);
+    const { rows, unchanged, updated, refused } = answer.data;
+    assertEquals(
+      { rows, unchanged, updated, refused },
+      { rows: 6, unchanged: 6, updated: 0, refused: 0 },
+      `${name}: ${text}`,
+    );
+  }
+});
+
+function quoted(text: string, delimiter: string): string {
+  return text.split("\r\n").filter((row) => row)
+    .map((row) =>
+      row.includes('"') ? row : row.split(delimiter)
+        .map((cell) => `"${cell}"`).join(delimiter)
+    ).join("\r\n") + "\r\n";
+}
+
+function latin(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text, (sign) => sign.charCodeAt(0));
+}
+
+function utf16(text: string): Uint8Array<ArrayBuffer> {
+  const units = Uint16Array.from(
+    { length: text.length },
+    (_, i) => text.charCodeAt(i),
+  );
+  return new Uint8Array(units.buffer);
+}
+
+it("reads what a spreadsheet program makes of cells", async ({ org, app }) => {
+  const { id } = await org.create({ isbn13: ISBNS[0], page_count: 1 });
+  const price = "product_prices[EUR].retail_price";
+  const cases: [column: string, cell: string, query: string, seen: unknown][] =
+    [
+      [price, "1.234,56", "", 1234.56],
+      [price, "€ 12,50", "", 12.5],
+      [price, "1,234", "", "invalid_number"],
+      [price, "1,234", "?decimal=comma", 1.234],
+      [price, "XXX", "", "invalid_amount"],
+      ["publication_date", "31.01.2027", "?dates=dmy", "2027-01-31"],
+      ["publication_date", "1/31/2027", "?dates=mdy", "2027-01-31"],
+      ["publication_date", "46053", "", "invalid_date"],
+      ["publication_date", "2026-02-30", "", "invalid_date"],
+      ["title", "'=1", "", "=1"],
+      ["title", "", "?empty=clear", "required"],
+      ["page_count", "#too_long", "", 1],
+      ["publisher_name", "Nobody", "", "unknown_reference"],
+      ["publishing_status_code", "4x", "", "invalid_code"],
+    ];
+  for (const [column, cell, query, seen] of cases) {
+    const { status, text, body } = await sent(
+      org,
+      app,
+      `isbn13;${column}\n="${ISBNS[0]}";${cell}\n`,
+      query,
+    );
+    assertEquals(status, 200, text);
+    const [outcome] = body.data.outcomes;
+    if (outcome?.outcome === "refused") {
+      const [message] = outcome.messages;
+      assertEquals(message.column, column, text);
+      const isSame = message.code === seen ||
+        ["XXX", ""].includes(cell) && typeof message.code === "string";
+      assert(isSame, `${column} ${cell}: ${text}`);
+      continue;
+    }
+    const { data } = (await org.get(`/api/products/${id}`)).body;
+    const found = column === price
+      ? data.product_prices[0].retail_price
+      : data[column];
+    assertEquals(found, seen, `${column} ${cell}`);
+  }
+});
+
+it("announces a book by the year, and takes the day in its place", async ({ org, app }) => {
+  const { id } = await org.create({ isbn13: ISBNS[0] });
+  const shown = async () => {
+    const { data } = (await org.get(`/api/products/${id}`)).body;
+    return [data.publication_date, data.publishing_dates];
+  };
+
+  await sent(org, app, `isbn13,publication_date\n${ISBNS[0]},2027\n`);
+  assertEquals(await shown(), [null, [{
+    publishing_date_role: "01",
+    date: "2027",
+  }]]);
+  assertMatch(await sheet(org, "?columns=publication_date"), /\r\n2027\r\n$/);
+
+  await sent(org, app, `isbn13,publication_date\n${ISBNS[0]},2027-05-01\n`);
+  assertEquals(await shown(), ["2027-05-01", []]);
+});
+
+it("refuses a sheet as a whole before it writes", async ({ org, app }) => {
+  await org.create({ isbn13: ISBNS[0], title: "Stays" });
+  const cases: [body: string, line: number, code: string][] = [
+    ["", 1, "required"],
+    ["title\nX\n", 1, "required"],
+    ["isbn13,titel\n1,2\n", 1, "unknown_column"],
+    ["isbn13,title,Title\n1,2,3\n", 1, "duplicate"],
+    [
+      "isbn13,contributors,contributors[1].contributor_name\n",
+      1,
+      "duplicate",
+    ],
+    [`isbn13,title\n${ISBNS[0]},X\n${ISBNS[1]},"torn\n`, 3, "open_quote"],
+    [`isbn13,title\n${ISBNS[0]},${"x".repeat(600_000)}\n`, 2, "too_large"],
+    [`isbn13,title\n${ISBNS[0]}${",".repeat(2_000)}\n`, 2, "too_many"],
+    [
+      `isbn13;product_prices[EUR].retail_price\n${ISBNS[0]};1.50\n${
+        ISBNS[1]
+      };1,50\n`,
+      3,
+      "invalid_number",
+    ],
+  ];
+  for (const [body, line, code] of cases) {
+    const { status, text, body: { error } } = await sent(org, app, body);
+    assertEquals(status, 400, text);
+    assertEquals([error.details[0].line, error.details[0].code], [line, code]);
+  }
+  const { data } = (await org.get("/api/products")).body;
+  assertEquals(data.map(({ title }: { title: string }) => title), ["Stays"]);
+});
+
+it("gives refused rows back as a sheet", async ({ org, app }) => {
+  await org.create({ isbn13: ISBNS[0] });
+  const body = `error,isbn13,page_count\nold,${ISBNS[0]},many\n`;
+
+  const { text } = await sent(org, app, body, "", { accept: "text/csv" });
+
+  assertMatch(
+    text,
+    /^error,isbn13,page_count\r\n[^,]*page_count: .*,9780141439587,many\r\n$/,
+  );
+});
+
+it("has a column for each field that a cell can hold", () => {
+  const keys: Record<string, string> = {
+    product_prices: "GBP",
+    packing_configurations: "pallet",
+    collateral: "03",
+    custom_fields: "Shelf",
+    languages: "01",
+  };
+  const names = allColumns(keys);
+  for (const name of names) {
+    assertEquals(columnOf(name, { customFields: ["Shelf"] }).name, name);
+  }
+  const arrays = new Set(names.map((name) => name.replace(/\[.*/, "")));
+  const lacking = Object.keys(FIELDS).filter((name) => !arrays.has(name));
+  assertEquals(lacking, [
+    "collections",
+    "related_products",
+    "related_works",
+    "supporting_resources",
+    "product_territories",
+    "product_sales_rights",
+  ]);
+  return Promise.resolve();
+});
