@@ -25,7 +25,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { linkRecords } from "../onix/links.ts";
-import type { Creation, Update } from "../products/change.ts";
+import type { Change, Write } from "../products/change.ts";
 import { readInGroups, sizeOfStored } from "../products/documents.ts";
 import {
   hasKey,
@@ -74,13 +74,15 @@ interface Addressed {
   key?: ProductKey;
 }
 
+type RowWrite = Write & Pick<Change, "source">;
+
 /** A row that changes its product, or creates one. */
 interface RowChange extends Cause {
   row: SheetRow;
   draft: Draft;
   /** The product before. Absent for a new one. */
   product: Entry | undefined;
-  change: Creation | Update;
+  change: RowWrite;
 }
 
 const DRY_RUN = new Error("A dry run is rolled back");
@@ -335,7 +337,7 @@ async function writeRows(
       return [];
     }
     if (change instanceof ApiError || !product) {
-      return [{ ...one, change: change as Creation }];
+      return [{ ...one, change: change as RowWrite }];
     }
     const body = changedFields(product, change.body);
     if (Object.keys(body).length === 0) {
@@ -403,7 +405,7 @@ function draftRow(
     if (!(body instanceof ApiError)) {
       draft.messages.unshift(...told);
       const id = product ? String(product.id) : uuidv7();
-      const change: Creation | Update = product
+      const change: RowWrite = product
         ? { method: "update", id, body, isWhole: true, source }
         : { method: "create", id, body, source, ...key && column && { key } };
       return { row, draft, product, change };
