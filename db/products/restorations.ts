@@ -67,6 +67,8 @@ interface ChosenRow {
   product: string | null;
   before: string | null;
   bytes: number;
+  /** Now, or later: a product that is created again follows its deletion. */
+  next: string;
 }
 
 /**
@@ -149,7 +151,12 @@ function selectChosen(restoration: Restoration): Statement<ChosenRow> {
     select
       l.product_id as id, ${
     existsAs(id)
-  } as exists, l.before, c.version, c.product, c.bytes
+  } as exists, l.before, c.version, c.product, c.bytes,
+      greatest(now(), (
+        select max(d.changed_at) + interval '1 millisecond'
+        from product_documents d
+        where d.organization_id = ${organization} and d.product_id = ${id}
+      ))::text as next
     from (
       select d.product_id, ${versionJson} as before
       from product_documents d
@@ -166,7 +173,7 @@ function selectChosen(restoration: Restoration): Statement<ChosenRow> {
 
 /** What a restoration of this state writes. */
 function planOf(
-  { id, exists, version, product, before, bytes }: ChosenRow,
+  { id, exists, version, product, before, bytes, next }: ChosenRow,
 ): PlannedRestoration | ApiError {
   const record = validLine(KINDS.get("product")!.schema, valuesOf(product));
   if (record instanceof ApiError) return record;
@@ -199,7 +206,7 @@ function planOf(
         method: "create",
         id,
         body,
-        restored: { product_code, created_at },
+        restored: { product_code, created_at, updated_at: next },
         restoredFrom: version!,
       },
   };
