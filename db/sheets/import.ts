@@ -219,7 +219,7 @@ async function readThrough(
   chunks: readonly Uint8Array[],
   { charset, pace, ...options }: SheetOptions,
 ): Promise<Sheet> {
-  const form = formOf(chunks, charset);
+  const form = await formOf(chunks, charset, pace);
   const known = await readKnown(queries());
   let header: Header | undefined;
   let width = 0;
@@ -236,15 +236,16 @@ async function readThrough(
         width = row.cells.length;
         continue;
       }
-      if (isBlank(row)) {
-        skipped++;
-        continue;
-      }
+      // Blank lines take their time, too.
       if (++count > MAX_ROWS) {
         throw faultAt(
           row.line,
           `too_many: A sheet has at most ${MAX_ROWS} rows: divide it`,
         );
+      }
+      if (isBlank(row)) {
+        skipped++;
+        continue;
       }
       const cells = cellsOf(row, header.columns);
       if (!options.decimal) {

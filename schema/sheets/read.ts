@@ -36,10 +36,11 @@ const MARKS: readonly [string, readonly number[]][] = [
 ];
 
 /** Finds out how the bytes of a sheet are read. Throws `UNSUPPORTED_MEDIA_TYPE` and `VALIDATION_ERROR`. */
-export function formOf(
+export async function formOf(
   chunks: readonly Uint8Array[],
   given: string | undefined,
-): ByteForm {
+  pace: () => Promise<void>,
+): Promise<ByteForm> {
   const [first = new Uint8Array()] = chunks;
   if (first[0] === 0x50 && first[1] === 0x4b && first[2] === 3) {
     throw isWorkbook();
@@ -48,8 +49,10 @@ export function formOf(
     bytes.every((byte, i) => first[i] === byte)
   )?.[0];
   const charset = mark ?? given ??
-    (isDecodable(chunks, "utf-8") ? "utf-8" : "windows-1252");
-  if (!isDecodable(chunks, charset)) {
+    (await isDecodable(chunks, "utf-8", pace) ? "utf-8" : "windows-1252");
+  if (
+    charset !== "windows-1252" && !await isDecodable(chunks, charset, pace)
+  ) {
     throw invalid("The sheet", [{
       line: 1,
       column: "",
@@ -80,14 +83,22 @@ export function isWorkbook(): ApiError {
   );
 }
 
-function isDecodable(chunks: readonly Uint8Array[], charset: string): boolean {
+async function isDecodable(
+  chunks: readonly Uint8Array[],
+  charset: string,
+  pace: () => Promise<void>,
+): Promise<boolean> {
   try {
     const decoder = new TextDecoder(charset, { fatal: true });
-    for (const chunk of chunks) decoder.decode(chunk, { stream: true });
+    for (const chunk of chunks) {
+      decoder.decode(chunk, { stream: true });
+      await pace();
+    }
     decoder.decode();
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) return false;
+    throw error;
   }
 }
 
