@@ -468,15 +468,17 @@ cross join lateral (
   select concat_ws(
     E'\x1f',
     (
-      select string_agg(r.found_name, E'\x1f')
+      select string_agg(
+        (select r.found_name from contributors r where r.organization_id = x.organization_id and r.id = x.contributor_id), E'\x1f'
+      )
       from product_contributors x
-      join contributors r on r.organization_id = x.organization_id and r.id = x.contributor_id
       where x.organization_id = p.organization_id and x.product_id = p.id
     ),
     (
-      select string_agg(r.found_name, E'\x1f')
+      select string_agg(
+        (select r.found_name from collections r where r.organization_id = x.organization_id and r.id = x.collection_id), E'\x1f'
+      )
       from product_collections x
-      join collections r on r.organization_id = x.organization_id and r.id = x.collection_id
       where x.organization_id = p.organization_id and x.product_id = p.id
     )
   ) as names

@@ -113,7 +113,7 @@ export function isOneOf(ids: readonly string[]): Statement {
 
 /** The same, prepared for any number of UUIDs. */
 export function isAnyOf(ids: readonly string[]): Statement {
-  return sql`= any(string_to_array(${ids.join()}, ',')::uuid[])`;
+  return sql`= any((select string_to_array(${ids.join()}, ',')::uuid[])::uuid[])`;
 }
 
 /** The condition that a column is one of these texts, which may contain any character. */

@@ -278,7 +278,6 @@ create table contributors (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
-  constraint contributors_pkey primary key (organization_id, id),
   constraint contributors_organization foreign key (organization_id) references organizations (id)
 );
 
@@ -292,6 +291,8 @@ create index contributors_search on contributors using gin (organization_id, nam
 create index contributors_by_orcid on contributors (organization_id, orcid) where orcid is not null;
 
 create index contributors_by_isni on contributors (organization_id, isni) where isni is not null;
+
+alter table contributors add constraint contributors_pkey primary key (organization_id, id);
 
 -- A series is a collection too.
 create table collections (
@@ -525,7 +526,6 @@ create table products (
   updated_at timestamptz not null default now(),
   change_version bigint not null default change_version(),
 
-  constraint products_pkey primary key (organization_id, id),
   constraint products_code unique (organization_id, product_code),
   constraint products_organization foreign key (organization_id) references organizations (id),
 
@@ -600,6 +600,8 @@ create index products_by_isbn13 on products (organization_id, isbn13) where isbn
 
 create index products_by_isbn10 on products (organization_id, isbn10) where isbn10 is not null;
 
+alter table products add constraint products_pkey primary key (organization_id, id);
+
 -- Rows of products, which are written together with them. `position` is the order that the client gave.
 
 create table product_contributors (
@@ -630,7 +632,6 @@ create table product_collections (
   position int not null,
   part_number text,
 
-  constraint product_collections_pkey primary key (organization_id, product_id, collection_id),
   constraint product_collections_product
     foreign key (organization_id, product_id) references products (organization_id, id) on delete cascade,
   constraint product_collections_collection
@@ -638,6 +639,8 @@ create table product_collections (
 );
 
 create index product_collections_by_collection on product_collections (collection_id, organization_id);
+
+alter table product_collections add constraint product_collections_pkey primary key (organization_id, product_id, collection_id);
 
 -- A series is one of the product's collections.
 alter table products add constraint products_series
@@ -900,7 +903,6 @@ create table supply_prices (
   regions_included text[],
   regions_excluded text[],
 
-  constraint supply_prices_pkey primary key (organization_id, product_id, id),
   constraint supply_prices_supply_detail
     foreign key (organization_id, product_id, supply_detail_id)
     references supply_details (organization_id, product_id, id) on delete cascade
@@ -909,6 +911,8 @@ create table supply_prices (
 -- As for supply_details.
 create index supply_prices_by_supply_detail
   on supply_prices (organization_id, supply_detail_id, product_id, position, id);
+
+alter table supply_prices add constraint supply_prices_pkey primary key (organization_id, product_id, id);
 
 create table supply_price_taxes (
   organization_id uuid not null,

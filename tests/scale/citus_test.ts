@@ -110,7 +110,8 @@ Deno.test(
       await org.get(path);
       await org.get("/api/products");
 
-      const documents = await sql`select from product_documents`;
+      const documents =
+        await sql`select from product_documents where organization_id = ${org.id}`;
       assertEquals(documents.length, 0);
     });
 
