@@ -192,7 +192,7 @@ end $$;
 
 -- Names that products show
 
--- The stored JSON of a product is valid while its updated_at is the product's and its names_version is the
+-- The stored JSON of a product is valid while its change_version is the product's and its names_version is the
 -- organization's, which increases when a displayed name changes. Reads check both.
 
 -- Invalidates the stored JSON of organizations with a changed name, and lets the products that show a changed record, in

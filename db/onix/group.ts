@@ -236,13 +236,13 @@ async function writesOf(
     for (const { id, product } of products) {
       await options.pace();
       const one = byId.get(id)!;
-      const existing = guarded(() => {
+      const each = guarded(() => {
         const source = { ...stored.get(id)!, product };
         const received = receivedIn(source);
         const own = receivedIn(source.own) ?? received;
         return compare(one, bookOf(source), own, received, options);
       }, () => options.fail(one));
-      if (existing) compared.push(existing);
+      if (each) compared.push(each);
     }
     writes.push(...await writesTo(tx, compared, options));
   }
@@ -414,7 +414,7 @@ function formToStore(
   const base = own && (found!.is_current || edits !== "overwrite")
     ? own.record
     // What requests have changed since stays changed.
-    : (writeRecord(book, received, "3.1")).record;
+    : writeRecord(book, received, "3.1").record;
   return storedForm(replaceBlocks(base, item.record));
 }
 
@@ -430,7 +430,7 @@ function isSentOtherwise(book: Book, ...both: [Received, Received]): boolean {
 
 /** The message of a record whose product cannot be written. */
 function faultOf({ code, details, message }: ApiError): Message {
-  if (code === "CONFLICT") return fault("in_use", `${message}`);
+  if (code === "CONFLICT") return fault("in_use", message);
   const [detail] = details ?? [];
   return fault(detail?.code ?? "refused", detail?.message ?? message);
 }

@@ -309,18 +309,18 @@ async function planRestores(
   results: BatchResults,
 ): Promise<Map<Placed, Change>> {
   const changes = new Map<Placed, Change>();
-  const restoring = items.flatMap((item) =>
+  const restores = items.flatMap((item) =>
     item.operation.method === "restore"
       ? [{ item, restoration: item.operation }]
       : []
   );
-  if (restoring.length === 0) return changes;
+  if (restores.length === 0) return changes;
   const planned = await planRestorations(
     tx,
-    restoring.map(({ restoration }) => restoration),
+    restores.map(({ restoration }) => restoration),
     (bytes) => results.expect(bytes),
   );
-  restoring.forEach(({ item }, i) => {
+  restores.forEach(({ item }, i) => {
     const plan = planned[i]!;
     if (plan instanceof ApiError) results.fail(item.index, plan);
     else if (plan.isDone) {

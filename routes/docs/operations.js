@@ -262,8 +262,8 @@ function sampled(system) {
 function requestOf({ getSystem }, path, method) {
   const { specSelectors, oas3Selectors } = getSystem();
   const operation = specSelectors.specJson().getIn(["paths", path, method]);
-  const parameters = specSelectors.parametersIncludingIn?.([path, method]) ??
-    specSelectors.operationWithMeta(path, method).get("parameters");
+  const parameters = specSelectors.operationWithMeta(path, method)
+    .get("parameters");
   const values = parameters.toJS().map((parameter) => ({
     ...parameter,
     value: valueOf(parameter),

@@ -16,9 +16,9 @@ const CALLERS = {
 };
 
 /**
- * A request for samples: the method, the path as in the OpenAPI document and with its
- * values, the set parameters, the body as JSON or the name of its file, an ONIX message,
- * and who sends it.
+ * A request in curl. It has the method, the path as in the OpenAPI document (`path`) and with
+ * its values (`url`), the set parameters, the body as JSON or the name of the file of an ONIX
+ * message, and who sends it.
  */
 function curlOf({ method, url, query, headers, body, file, caller }) {
   const search = new URLSearchParams(query.map(([name, value]) => [
