@@ -20,10 +20,10 @@ Deno.test("assertOpenApi", async ({ step: it }) => {
   await it("refuses an unknown or missing header", () => {
     const more = new Headers([...reply.headers, ["x-powered-by", "Deno"]]);
     const less = new Headers(reply.headers);
-    less.delete("etag");
+    less.delete("x-request-id");
 
     assertThrows(() => check({ headers: more }), Error, "x-powered-by");
-    assertThrows(() => check({ headers: less }), Error, "ETag");
+    assertThrows(() => check({ headers: less }), Error, "X-Request-Id");
   });
 
   await it("refuses an unknown or missing field", () => {

@@ -89,7 +89,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
     const both = message(record(), bad);
     const would = "1 of 2 records would be rejected";
     await assertFails(org, both, would, "--dry-run");
-    const alone = "--dry-run is for ONIX messages alone";
+    const alone = "--dry-run is for ONIX messages and sheets";
     await assertFails(org, "{}", alone, "--dry-run");
     assertEquals((await org.get("/api/products")).body.meta.total, 0);
   });

@@ -13,7 +13,7 @@ Deno.test("An invalid command line", TIMED, async ({ step: it }) => {
     "key": "key create|list|revoke",
     "key --nonsense": "key create|list|revoke",
     "toString":
-      "migrate|seed|recount|organization|key|member|webhook|readiness|export|import|doctor",
+      "migrate|seed|recount|organization|key|member|webhook|readiness|history|export|import|doctor",
     "key create --name Web": "key create --organization ID --name NAME",
     "organization create": "organization create NAME",
     "organization list all": "organization list [--json]",

@@ -77,6 +77,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
         ["migrations", true],
         ["code lists", true],
         ["counters", true],
+        ["history", true],
         ["changes", true],
         ["keys", true],
         ["shared isbns", true],
