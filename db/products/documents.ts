@@ -221,9 +221,9 @@ function groupsOf(products: readonly SizedProduct[]): string[][] {
   return groups;
 }
 
-/** The size of the newest document of product `p` in bytes, valid or not, or null without one. */
+/** The size of the newest document of product `p` in bytes, valid or not, or null without one that has JSON. */
 export const sizeOfStored = sql`(
-  select ${sizeOfDocument}
+  select nullif(${sizeOfDocument}, 0)
   from product_documents d
   where d.organization_id = ${organization} and d.product_id = p.id
   order by d.change_version desc
