@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { DateTime } from "./date_time.ts";
 import { invalid } from "./errors.ts";
 import { at, closedObject } from "./objects.ts";
-import { choices, limit } from "./parameters.ts";
+import { choices, limit, Time } from "./parameters.ts";
 import { FIELDS } from "./product.ts";
 import {
   described,
@@ -30,6 +30,7 @@ const Version = v.pipe(
 /** An instant. A day means its end in UTC. A client's unescaped `+` before the offset arrives as a space. */
 const At = v.pipe(
   v.string("invalid_type: Expected a time as a string"),
+  v.examples(["2027-01-31"]),
   v.transform((text) =>
     /^\d{4}-\d\d-\d\d$/.test(text)
       ? `${text}T23:59:59.999Z`
@@ -145,7 +146,7 @@ export type DeletedQuery = v.InferOutput<typeof DeletedParameters>;
 export const HistoryParameters = v.object({
   since: described(
     "Entries from this time on. Without it, those of the last 24 hours. A day means its beginning in UTC.",
-    v.optional(Since()),
+    v.optional(Time),
   ),
   until: described(
     "Entries up to this time. A day means its end in UTC.",
@@ -164,14 +165,6 @@ export const HistoryParameters = v.object({
 });
 
 export type HistoryQuery = v.InferOutput<typeof HistoryParameters>;
-
-function Since() {
-  return v.pipe(
-    v.string(),
-    v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, "+")),
-    DateTime,
-  );
-}
 
 /** The parameters of `POST /products/{id}/restore`. */
 export const RestoreParameters = v.object({
