@@ -457,7 +457,7 @@ function findRows(
     select ${names(...columns.map((column) => `r.${column}`))}
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
-      left(r.name_key, 200) = any(array(
+      r.name_key >= '' and left(r.name_key, 200) = any(array(
         select left(key_of_name(x.name), 200)
         from jsonb_array_elements_text(${json(all)}) x (name)
       ))

@@ -251,7 +251,8 @@ function selected(
   ];
   const isSearched = terms.length > 0;
   // Without a term, products have the time of creation.
-  const of = sorting?.of === "s" && !isSearched ? "p" : sorting?.of;
+  const isByAge = sorting?.of === "s" && !isSearched;
+  const of = isByAge ? "p" : sorting?.of;
   const isByTime = updated_since !== undefined || of === "c";
   const isOfProducts = filters.length > 0 || of === "p" ||
     !isSearched && !isByTime;
@@ -270,6 +271,8 @@ function selected(
       raw(alias)
     }.organization_id = ${organization} and ${idOf(alias)} = ${idOf(first)}`
   );
+  // Every product's. The index by age has it as its condition.
+  const age = isByAge ? raw("and p.created_at >= '-infinity'") : [];
   const since = updated_since ? sql`and c.updated_at >= ${updated_since}` : [];
   return sql`
     select
@@ -280,7 +283,7 @@ function selected(
     ${joins}
     where ${
     raw(first)
-  }.organization_id = ${organization} ${since} ${terms} ${filters}
+  }.organization_id = ${organization} ${age} ${since} ${terms} ${filters}
   `;
 }
 

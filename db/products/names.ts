@@ -126,7 +126,7 @@ function selectCandidates(
       ))`;
       const condition = isShared(table)
         ? sql`(r.code ${isOneOfTexts(valuesOf("code"))} or ${hasName})`
-        : sql`r.organization_id = ${organization} and ${hasName}`;
+        : sql`r.organization_id = ${organization} and r.name_key >= '' and ${hasName}`;
       return unprepared(sql<Candidate>`
         select ${columns} from ${raw(table)} r where ${condition}
       `);

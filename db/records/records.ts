@@ -80,7 +80,7 @@ export async function listRecords(
   `;
   const found = sql`
     from ${raw(table)} r
-    where r.organization_id = ${organization}
+    where r.organization_id = ${organization} and r.name_key >= ''
       ${name === undefined ? [] : hasName} ${namesContaining(search)}
   `;
   const entries = sql`

@@ -14,6 +14,11 @@
 --
 -- Every table of an organization has organization_id first in its keys. So no row can refer to a row of another
 -- organization, and a distributed database keeps an organization on one node (citus.sql).
+--
+-- A session plans a look-up by key once, perhaps while the table is empty, and statistics may not know an organization.
+-- Each index that a condition on the organization alone can use then costs the same as the primary key, and reads all of
+-- the organization. So other indexes of products and records have another column first, or a condition that only lists
+-- repeat: one that every row fulfils, but a look-up does not say.
 
 -- Indexes of uuid beside trigrams: gin (organization_id, name gin_trgm_ops).
 create extension if not exists btree_gin;
@@ -278,12 +283,14 @@ create table contributors (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
+  constraint contributors_pkey primary key (organization_id, id),
   constraint contributors_organization foreign key (organization_id) references organizations (id)
 );
 
 -- Lists of records are in the order of names, of which an index holds 200 characters, and find parts of a name. For
 -- 300,000 contributors both indexes take 45 MB.
-create index contributors_by_name on contributors (organization_id, left(name_key, 200), id);
+create index contributors_by_name on contributors (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index contributors_search on contributors using gin (organization_id, name_key gin_trgm_ops);
 
@@ -291,8 +298,6 @@ create index contributors_search on contributors using gin (organization_id, nam
 create index contributors_by_orcid on contributors (organization_id, orcid) where orcid is not null;
 
 create index contributors_by_isni on contributors (organization_id, isni) where isni is not null;
-
-alter table contributors add constraint contributors_pkey primary key (organization_id, id);
 
 -- A series is a collection too.
 create table collections (
@@ -309,7 +314,8 @@ create table collections (
   constraint collections_organization foreign key (organization_id) references organizations (id)
 );
 
-create index collections_by_name on collections (organization_id, left(name_key, 200), id);
+create index collections_by_name on collections (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index collections_search on collections using gin (organization_id, name_key gin_trgm_ops);
 
@@ -325,7 +331,8 @@ create table titles (
   constraint titles_organization foreign key (organization_id) references organizations (id)
 );
 
-create index titles_by_name on titles (organization_id, left(name_key, 200), id);
+create index titles_by_name on titles (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index titles_search on titles using gin (organization_id, name_key gin_trgm_ops);
 
@@ -344,7 +351,8 @@ create table publishers (
   constraint publishers_organization foreign key (organization_id) references organizations (id)
 );
 
-create index publishers_by_name on publishers (organization_id, left(name_key, 200), id);
+create index publishers_by_name on publishers (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index publishers_search on publishers using gin (organization_id, name_key gin_trgm_ops);
 
@@ -366,7 +374,8 @@ create table imprints (
   constraint imprints_organization foreign key (organization_id) references organizations (id)
 );
 
-create index imprints_by_name on imprints (organization_id, left(name_key, 200), id);
+create index imprints_by_name on imprints (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index imprints_search on imprints using gin (organization_id, name_key gin_trgm_ops);
 
@@ -384,7 +393,8 @@ create table divisions (
   constraint divisions_organization foreign key (organization_id) references organizations (id)
 );
 
-create index divisions_by_name on divisions (organization_id, left(name_key, 200), id);
+create index divisions_by_name on divisions (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index divisions_search on divisions using gin (organization_id, name_key gin_trgm_ops);
 
@@ -402,7 +412,8 @@ create table formats (
   constraint formats_product_form foreign key (product_form_id) references product_forms (id)
 );
 
-create index formats_by_name on formats (organization_id, left(name_key, 200), id);
+create index formats_by_name on formats (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index formats_search on formats using gin (organization_id, name_key gin_trgm_ops);
 
@@ -419,7 +430,8 @@ create table licenses (
   constraint licenses_organization foreign key (organization_id) references organizations (id)
 );
 
-create index licenses_by_name on licenses (organization_id, left(name_key, 200), id);
+create index licenses_by_name on licenses (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index licenses_search on licenses using gin (organization_id, name_key gin_trgm_ops);
 
@@ -435,7 +447,8 @@ create table seasons (
   constraint seasons_organization foreign key (organization_id) references organizations (id)
 );
 
-create index seasons_by_name on seasons (organization_id, left(name_key, 200), id);
+create index seasons_by_name on seasons (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index seasons_search on seasons using gin (organization_id, name_key gin_trgm_ops);
 
@@ -451,7 +464,8 @@ create table custom_fields (
   constraint custom_fields_organization foreign key (organization_id) references organizations (id)
 );
 
-create index custom_fields_by_name on custom_fields (organization_id, left(name_key, 200), id);
+create index custom_fields_by_name on custom_fields (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index custom_fields_search on custom_fields using gin (organization_id, name_key gin_trgm_ops);
 
@@ -467,7 +481,8 @@ create table publishing_programs (
   constraint publishing_programs_organization foreign key (organization_id) references organizations (id)
 );
 
-create index publishing_programs_by_name on publishing_programs (organization_id, left(name_key, 200), id);
+create index publishing_programs_by_name on publishing_programs (organization_id, left(name_key, 200), id)
+  where name_key >= '';
 
 create index publishing_programs_search on publishing_programs using gin (organization_id, name_key gin_trgm_ops);
 
@@ -526,7 +541,8 @@ create table products (
   updated_at timestamptz not null default now(),
   change_version bigint not null default change_version(),
 
-  constraint products_code unique (organization_id, product_code),
+  constraint products_pkey primary key (organization_id, id),
+  constraint products_code unique (product_code, organization_id),
   constraint products_organization foreign key (organization_id) references organizations (id),
 
   constraint products_title_length check (char_length(title) between 1 and 500),
@@ -571,18 +587,19 @@ create table products (
 
 -- Lists: one organization, newest first, alone or by one of four filters. Sorting by title or publication date is for
 -- people, now and then, and has no index: the best of a million take a quarter of a second.
-create index products_by_age on products (organization_id, created_at desc, id desc);
+create index products_by_age on products (organization_id, created_at desc, id desc)
+  where created_at >= '-infinity';
 
 create index products_by_publishing_status
-  on products (organization_id, publishing_status_id, created_at desc, id desc);
+  on products (publishing_status_id, organization_id, created_at desc, id desc);
 
 create index products_by_availability
-  on products (organization_id, product_availability_id, created_at desc, id desc);
+  on products (product_availability_id, organization_id, created_at desc, id desc);
 
 create index products_by_lifecycle_status
-  on products (organization_id, lifecycle_status_id, created_at desc, id desc);
+  on products (lifecycle_status_id, organization_id, created_at desc, id desc);
 
-create index products_by_format on products (organization_id, format_id, created_at desc, id desc);
+create index products_by_format on products (format_id, organization_id, created_at desc, id desc);
 
 create index products_by_publication on products (organization_id, publication_date) where publication_date is not null;
 
@@ -599,8 +616,6 @@ create index products_by_parent_title on products (organization_id, title_id) wh
 create index products_by_isbn13 on products (organization_id, isbn13) where isbn13 is not null;
 
 create index products_by_isbn10 on products (organization_id, isbn10) where isbn10 is not null;
-
-alter table products add constraint products_pkey primary key (organization_id, id);
 
 -- Rows of products, which are written together with them. `position` is the order that the client gave.
 
@@ -632,15 +647,15 @@ create table product_collections (
   position int not null,
   part_number text,
 
+  constraint product_collections_pkey primary key (organization_id, product_id, collection_id),
   constraint product_collections_product
     foreign key (organization_id, product_id) references products (organization_id, id) on delete cascade,
   constraint product_collections_collection
     foreign key (organization_id, collection_id) references collections (organization_id, id)
 );
 
-create index product_collections_by_collection on product_collections (collection_id, organization_id);
-
-alter table product_collections add constraint product_collections_pkey primary key (organization_id, product_id, collection_id);
+-- With the product, for the key of products.series_id: a collection may have every product.
+create index product_collections_by_collection on product_collections (collection_id, organization_id, product_id);
 
 -- A series is one of the product's collections.
 alter table products add constraint products_series
@@ -863,7 +878,7 @@ create table supply_details (
 -- n * n steps. The parent stands before the product and the order behind it, so that no lookup costs the same by this
 -- index as by the primary key: the planner would take either, and one of them reads the whole product.
 create index supply_details_by_territory
-  on supply_details (organization_id, territory_id, product_id, position, id);
+  on supply_details (territory_id, organization_id, product_id, position, id);
 
 create table supply_dates (
   organization_id uuid not null,
@@ -903,6 +918,7 @@ create table supply_prices (
   regions_included text[],
   regions_excluded text[],
 
+  constraint supply_prices_pkey primary key (organization_id, product_id, id),
   constraint supply_prices_supply_detail
     foreign key (organization_id, product_id, supply_detail_id)
     references supply_details (organization_id, product_id, id) on delete cascade
@@ -910,9 +926,7 @@ create table supply_prices (
 
 -- As for supply_details.
 create index supply_prices_by_supply_detail
-  on supply_prices (organization_id, supply_detail_id, product_id, position, id);
-
-alter table supply_prices add constraint supply_prices_pkey primary key (organization_id, product_id, id);
+  on supply_prices (supply_detail_id, organization_id, product_id, position, id);
 
 create table supply_price_taxes (
   organization_id uuid not null,

@@ -8,7 +8,7 @@ select (
       select p.id as id,
        p.created_at as sort_key
       from products p
-      where p.organization_id = $1
+      where p.organization_id = $1 and p.created_at >= '-infinity'
       order by sort_key desc,
        id desc
       limit (
@@ -36,7 +36,7 @@ from (
       select p.id as id,
        p.created_at as sort_key
       from products p
-      where p.organization_id = $1
+      where p.organization_id = $1 and p.created_at >= '-infinity'
       order by sort_key desc,
        id desc
       limit (

@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import { openOwnApp } from "../support/app/own_app.ts";
 
 /*
- * A session plans the checks of foreign keys once, perhaps while the tables are empty. Every
- * index that begins with the organization then costs the same, and the one that was created
- * last is taken. So primary keys that others refer to are created last.
+ * A session plans the checks of foreign keys once, perhaps while the tables are empty. The
+ * primary keys are created first here, as pg_restore creates them: among indexes that cost
+ * the same, the one that was created last is taken.
  */
 
 /** The checks of rows that refer to others, and of rows that others refer to. */

@@ -17,9 +17,9 @@ const RULES: Record<string, ["keys k" | "tables t" | "indexes i", string]> = {
     "keys k",
     String.raw`length(k.name) > 50 or k.name ~ '_\d+$'`,
   ],
-  "has the organization first in whatever is unique": [
+  "has the organization in whatever is unique": [
     "indexes i",
-    "i.is_own and i.first is distinct from 'organization_id'",
+    "i.is_own and not 'organization_id' = any (i.columns)",
   ],
   "has the organization first in keys to an organization's table": [
     "keys k",
@@ -111,10 +111,13 @@ export async function brokenTables(
       where k.contype <> 'n'
     ),
     indexes as (
-      select i.indexrelid::regclass::text as name, t.is_own, a.attname::text as first
+      select
+        i.indexrelid::regclass::text as name, t.is_own,
+        array(
+          select a.attname::text from pg_attribute a where a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+        ) as columns
       from pg_index i
       join tables t on t.oid = i.indrelid
-      left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
       where i.indisunique
     )
     ${

@@ -33,8 +33,8 @@ export const WRONG_TABLES: Record<string, string> = {
     "alter table seasons add check (name <> '')",
   "names constraints with at most 50 characters, and no number at the end":
     "alter table seasons add constraint seasons_rule_1 check (name <> '')",
-  "has the organization first in whatever is unique":
-    "create unique index seasons_once on seasons (name, organization_id)",
+  "has the organization in whatever is unique":
+    "create unique index seasons_once on seasons (name)",
   "has the organization first in keys to an organization's table":
     "alter table seasons add constraint seasons_license foreign key (id, organization_id) references licenses (id, organization_id) not valid",
   "has no key from a shared table to an organization's":
