@@ -233,9 +233,9 @@ Deno.test({
     const { body } = await org.get("/api/products/changes");
     const reader = { ...env, CURSOR: body.meta.cursor };
 
-    const [, creating, ...others] = samples;
+    const [, creating, writing, failing, ...others] = samples;
     const run = (script: string) => shell(script, { cwd, env: reader });
-    const first = await run(creating!);
+    const first = await run([creating, writing, failing].join("\n"));
     // Other transactions of the server hold the feed back.
     await new Copy(org, app).catchUp();
     const output = first + await run(others.join("\n"));
