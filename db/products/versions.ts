@@ -139,7 +139,7 @@ export function notThen(
   return new ApiError(
     "NOT_FOUND",
     version === undefined
-      ? `There was no product "${id}" at ${at}`
+      ? `The product "${id}" has no version as old as ${at}`
       : `The product "${id}" has no state of the version ${version}`,
   );
 }
