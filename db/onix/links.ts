@@ -18,7 +18,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { type LockKey, lockKeys } from "../products/keys.ts";
-import { keyOfName } from "../products/names.ts";
+import { comparedName, mayBeNamed, RecordsByName } from "../record_names.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
 import { objectsIn } from "../../schema/objects.ts";
@@ -198,7 +198,7 @@ function wantedBy(
 function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
   return LINK_TABLES.flatMap((table) =>
     named[table].flatMap((one) => [
-      { match: table, value: keyOfName(one.name) },
+      { match: table, value: comparedName(one.name) },
       ...IDENTIFYING[table].flatMap((column) =>
         one[column]
           ? [{ match: `${table} ${column}`, value: String(one[column]) }]
@@ -218,7 +218,7 @@ interface ToLink {
 /** The records of a table that may be meant, oldest first, and those to create. */
 class Records {
   readonly #table: Table;
-  readonly #byName = new Map<string, LinkRow[]>();
+  readonly #byName: RecordsByName<LinkRow>;
   readonly #byIdentifier = new Map<string, LinkRow>();
   readonly #created = new Set<LinkRow>();
   /** The columns to fill, with their values. */
@@ -226,7 +226,8 @@ class Records {
 
   constructor(table: Table, rows: readonly LinkRow[]) {
     this.#table = table;
-    for (const row of rows) this.#add(row);
+    this.#byName = new RecordsByName(rows);
+    for (const row of rows) this.#identify(row);
   }
 
   get isChanged(): boolean {
@@ -257,7 +258,7 @@ class Records {
     const shared = new Set<string>();
     for (const { named } of all) {
       for (const id of this.#identifiersOf(named)) {
-        const name = keyOfName(named.name);
+        const name = comparedName(named.name);
         if ((bearers.get(id) ?? name) !== name) shared.add(id);
         bearers.set(id, name);
       }
@@ -303,7 +304,7 @@ class Records {
     for (const id of this.#identifiersOf(named)) {
       const row = this.#byIdentifier.get(id);
       if (!row) continue;
-      if (keyOfName(row.name) !== keyOfName(named.name)) {
+      if (comparedName(row.name) !== comparedName(named.name)) {
         warn(
           "name_differs",
           "name",
@@ -313,7 +314,7 @@ class Records {
       return row;
     }
     const columns = IDENTIFYING[this.#table];
-    const [row, another] = (this.#byName.get(keyOfName(named.name)) ?? [])
+    const [row, another] = this.#byName.named(named.name)
       .filter((row) =>
         !others.has(row) &&
         // Another identifier is another person.
@@ -332,12 +333,13 @@ class Records {
   }
 
   #create(named: NamedRecord): LinkRow {
-    const row: LinkRow = { id: uuidv7(), name: keyOfName(named.name) };
+    const row: LinkRow = { id: uuidv7(), name: comparedName(named.name) };
     for (const column of COLUMNS[this.#table]) {
       if (named[column] != null) row[column] = named[column];
     }
     this.#created.add(row);
-    this.#add(row);
+    this.#byName.add(row);
+    this.#identify(row);
     return row;
   }
 
@@ -350,11 +352,6 @@ class Records {
       }
       this.#identify(row);
     }
-  }
-
-  #add(row: LinkRow): void {
-    this.#byName.getOrInsert(keyOfName(row.name), []).push(row);
-    this.#identify(row);
   }
 
   #identify(row: LinkRow): void {
@@ -442,12 +439,11 @@ function shareWord(one: string, other: string): boolean {
   );
 }
 
-/** The records with the names or identifiers, oldest first. The index on the sort key finds names. */
+/** The records with the names or identifiers, oldest first. */
 function findRows(
   table: Table,
   named: readonly NamedRecord[],
 ): Statement<LinkRow> {
-  const all = [...new Set(named.map(({ name }) => keyOfName(name)))];
   const identified = IDENTIFYING[table].map((identifier) => {
     const values = named.flatMap((one) => one[identifier] as string ?? []);
     return sql` or r.${raw(identifier)} ${isOneOfTexts(values)}`;
@@ -457,11 +453,7 @@ function findRows(
     select ${names(...columns.map((column) => `r.${column}`))}
     from ${raw(table)} r
     where r.organization_id = ${organization} and (
-      r.name_key >= '' and left(r.name_key, 200) = any(array(
-        select left(key_of_name(x.name), 200)
-        from jsonb_array_elements_text(${json(all)}) x (name)
-      ))
-      ${identified}
+      ${mayBeNamed(table, named.map(({ name }) => name))} ${identified}
     )
     order by r.created_at, r.id
     -- Who deletes one meanwhile waits; what is deleted already is created again.

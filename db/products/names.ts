@@ -23,7 +23,6 @@ import {
 import { didYouMean } from "../../schema/spelling.ts";
 import {
   isOneOfTexts,
-  json,
   organization,
   raw,
   sql,
@@ -31,6 +30,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
+import { mayBeNamed, nameKey, RecordsByName } from "../record_names.ts";
 import type { Write } from "./change.ts";
 import { productNotFound } from "./documents.ts";
 import { findErrors } from "./errors.ts";
@@ -42,15 +42,9 @@ type NamedReference = GivenReference & { value: Named };
 
 /** A record that may be meant. */
 interface Candidate {
-  table_name: string;
   id: string;
   name: string;
   code?: string;
-}
-
-/** A name as names are compared: NFC, with each run of white space as one space. */
-export function keyOfName(name: string): string {
-  return name.normalize("NFC").replace(/\s+/g, " ").trim();
 }
 
 function namedIn(body: ProductBody): NamedReference[] {
@@ -70,13 +64,13 @@ export async function findNamed<W extends Write>(
   const named = changes.map(({ body }) => namedIn(body));
   const all = named.flat();
   if (all.length === 0) return [...changes];
-  const candidates = (await tx.send(...selectCandidates(all))).flat();
+  const candidates = await findCandidates(tx, all);
   const found: (W | ApiError)[] = [];
   for (const [i, change] of changes.entries()) {
     const details: ErrorDetail[] = [];
     let body = change.body;
     for (const reference of named[i]!) {
-      const id = findId(reference, candidates);
+      const id = candidates.get(tableOf(reference))!.find(reference);
       if (typeof id === "string") body = withId(body, reference, id);
       else details.push(await explainName(tx, reference, id));
     }
@@ -101,62 +95,66 @@ export async function withIds<W extends Write>(
   return found!;
 }
 
-/**
- * The records of each table whose name or code is among those of the references. Long names
- * are compared by their beginnings, so `findId` compares them again.
- */
-function selectCandidates(
+/** The records that the references may mean, in the order of the tables. */
+async function findCandidates(
+  tx: Transaction,
   references: readonly NamedReference[],
-): Statement<Candidate>[] {
-  return Array.from(
-    Map.groupBy(references, tableOf),
-    ([table, named]) => {
-      const valuesOf = (column: "code" | "name") =>
-        named.flatMap(({ value }) =>
-          value.column === column ? value.value : []
-        );
-      const columns = raw(
-        `'${table}' as table_name, r.id, r.name${
-          isShared(table) ? ", r.code" : ""
-        }`,
-      );
-      const hasName = sql`left(${keyOf(table, "name")}, 200) = any(array(
-        select left(key_of_name(x.name), 200)
-        from jsonb_array_elements_text(${json(valuesOf("name"))}) x (name)
-      ))`;
-      const condition = isShared(table)
-        ? sql`(r.code ${isOneOfTexts(valuesOf("code"))} or ${hasName})`
-        : sql`r.organization_id = ${organization} and r.name_key >= '' and ${hasName}`;
-      return unprepared(sql<Candidate>`
-        select ${columns} from ${raw(table)} r where ${condition}
-      `);
-    },
+): Promise<Map<RecordTable, Candidates>> {
+  const byTable = Map.groupBy(references, tableOf);
+  const found = await tx.send(
+    ...Array.from(byTable, ([table, named]) => selectCandidates(table, named)),
+  );
+  return new Map(
+    Array.from(
+      byTable.keys(),
+      (table, i) => [table, new Candidates(found[i]!)],
+    ),
   );
 }
 
-/** What record `r` is found by. An organization's own records store the key of their name. */
-function keyOf(table: RecordTable, column: "code" | "name"): Statement {
-  if (column === "code") return sql`search_key(r.code)`;
-  return isShared(table) ? sql`key_of_name(r.name)` : sql`r.name_key`;
+/** The records of a table that may be meant, each by its name and by its code. */
+class Candidates {
+  readonly #byName: RecordsByName<Candidate>;
+  readonly #byCode: Map<string | undefined, Candidate[]>;
+
+  constructor(records: readonly Candidate[]) {
+    this.#byName = new RecordsByName(records);
+    this.#byCode = Map.groupBy(records, ({ code }) => code);
+  }
+
+  /** The id that is meant, or the number of records that may be. */
+  find({ value: { column, value } }: NamedReference): string | number {
+    const meant = column === "code"
+      ? this.#byCode.get(value) ?? []
+      : this.#byName.named(value);
+    return meant.length === 1 ? meant[0]!.id : meant.length;
+  }
+}
+
+function selectCandidates(
+  table: RecordTable,
+  named: readonly NamedReference[],
+): Statement<Candidate> {
+  const valuesOf = (column: Named["column"]) =>
+    named.flatMap(({ value }) => value.column === column ? value.value : []);
+  const hasName = mayBeNamed(table, valuesOf("name"));
+  return unprepared(
+    isShared(table)
+      ? sql`
+        select r.id, r.name, r.code
+        from ${raw(table)} r
+        where r.code ${isOneOfTexts(valuesOf("code"))} or ${hasName}
+      `
+      : sql`
+        select r.id, r.name
+        from ${raw(table)} r
+        where r.organization_id = ${organization} and ${hasName}
+      `,
+  );
 }
 
 function tableOf({ reference }: NamedReference): RecordTable {
   return reference.table as RecordTable;
-}
-
-/** The id that is meant, or the number of records that may be. */
-function findId(
-  given: NamedReference,
-  candidates: readonly Candidate[],
-): string | number {
-  const { column, value } = given.value;
-  const meant = candidates.filter((candidate) =>
-    candidate.table_name === tableOf(given) &&
-    (column === "code"
-      ? candidate.code === value
-      : keyOfName(candidate.name) === keyOfName(value))
-  );
-  return meant.length === 1 ? meant[0]!.id : meant.length;
 }
 
 /** The body with the id instead of the name. */
@@ -210,7 +208,7 @@ async function explainName(
     return detailAt(pointer, `invalid_code: ${expectedCode(list, value)}`);
   }
   const own = sql`r.organization_id = ${organization} and`;
-  const key = keyOf(table, column);
+  const key = column === "code" ? raw("search_key(r.code)") : nameKey(table);
   const [known] = await tx.send(unprepared(sql<{ word: string }>`
     select r.${raw(column)} as word
     from ${raw(table)} r

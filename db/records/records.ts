@@ -46,6 +46,7 @@ import {
 import { recordWithId, selectRecord } from "../products/json.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { namesContaining } from "../products/search.ts";
+import { mayBeNamed } from "../record_names.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
 
@@ -54,12 +55,12 @@ import { uuidv7 } from "../uuid.ts";
  */
 
 /** The sort key of names, which ignores case and accents. It matches the index. */
-const nameKey = sql`left(r.name_key, 200)`;
+const sortKey = sql`left(r.name_key, 200)`;
 
 /** The `order by` of records `r`. Ids order records with equal values. */
 const RECORD_SORTING: Record<RecordSort, Statement> = {
-  "name": sql`${nameKey}, r.id`,
-  "-name": sql`${nameKey} desc, r.id desc`,
+  "name": sql`${sortKey}, r.id`,
+  "-name": sql`${sortKey} desc, r.id desc`,
   "created_at": sql`r.created_at, r.id`,
   "-created_at": sql`r.created_at desc, r.id desc`,
   "updated_at": sql`r.updated_at, r.id`,
@@ -73,15 +74,14 @@ export async function listRecords(
   query: RecordQuery,
 ): Promise<EntryPage> {
   const { sort, search, name } = query;
-  // The index on the sort key finds the name.
-  const hasName = sql`
-    and ${nameKey} = left(key_of_name(${name}), 200)
+  const hasName = name === undefined ? [] : sql`
+    and ${mayBeNamed(table, [name])}
     and compared_name(r.name) = compared_name(${name})
   `;
   const found = sql`
     from ${raw(table)} r
     where r.organization_id = ${organization} and r.name_key >= ''
-      ${name === undefined ? [] : hasName} ${namesContaining(search)}
+      ${hasName} ${namesContaining(search)}
   `;
   const entries = sql`
     select ${selectRecord(table)}
