@@ -37,7 +37,7 @@ import { OPERATIONS } from "./operations.ts";
  *     answer       here                           finds the row of `OPERATIONS`
  *     guard        middleware/guard.ts            credentials, memory, query, body
  *     get          routes/products.ts             the handler of the row
- *     getProduct   db/products/get.ts             the statement, and a long text once more
+ *     getProduct   db/products/read.ts            the statement, and a long text once more
  *     lookUp       db/database.ts                 a short operation
  *     #run         db/database.ts                 a connection from connections/pool.ts, deadline, retries
  *     send         db/connections/connection.ts   postgres.js, and rows from its bytes

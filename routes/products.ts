@@ -1,5 +1,5 @@
 import { listChanges } from "../db/products/changes.ts";
-import { getProduct, getProductArray } from "../db/products/get.ts";
+import { getProduct, getProductArray } from "../db/products/read.ts";
 import { listProducts } from "../db/products/list.ts";
 import {
   createProduct,

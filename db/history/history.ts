@@ -11,7 +11,8 @@ import {
 import { type ShownChanges, shownChanges } from "./differences.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { productNotFound, sizeOfDocument } from "../products/documents.ts";
+import { sizeOfDocument } from "../products/document.ts";
+import { productNotFound } from "../products/errors.ts";
 import { rfc3339 } from "../times.ts";
 import {
   requireHistory,

@@ -6,7 +6,7 @@ import {
   unknownReference,
 } from "../../schema/errors.ts";
 import type { Queries } from "../database.ts";
-import { selectProducts } from "../products/documents.ts";
+import { selectProducts } from "../products/read.ts";
 import {
   planRestorations,
   type Restoration,

@@ -15,12 +15,11 @@ import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
 import {
   fullProduct,
-  productNotFound,
-  selectBuilt,
   sizeOfDocument,
-  storeProducts,
   validDocument,
-} from "../products/documents.ts";
+} from "../products/document.ts";
+import { productNotFound } from "../products/errors.ts";
+import { readBuilt } from "../products/read.ts";
 import { jsonArray } from "../json_array.ts";
 import { recordWithId, selectRecord } from "../products/json.ts";
 import type { Book, Differences } from "../../schema/onix/mapping/mapping.ts";
@@ -115,10 +114,11 @@ export async function getSource(
     (allowed) => storedSource(id, allowed),
   );
   if (!stored) throw productNotFound(id);
-  const product = stored.product ?? await build(database, id);
+  const { text: product, etag: tag } = stored.etag === null
+    ? await readBuilt(database, id)
+    : { text: stored.product!, etag: stored.etag };
   const { organization: name, contributors, identifiers, reference, digest } =
     stored;
-  const tag = stored.etag ?? etagOf(product);
   const { sender_identifiers, contact_name, email_address } = stored;
   const sender = JSON.stringify([
     name,
@@ -159,13 +159,6 @@ function storedSource(id: string, allowed: number) {
 const bytes = sql`(
   coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
 )`;
-
-async function build(database: Queries, id: string): Promise<string> {
-  const [built] = await database.lookUp(selectBuilt(id));
-  if (!built) throw productNotFound(id);
-  if (built.is_storable) database.inBackground(...storeProducts([id]));
-  return built.product;
-}
 
 /** The book of a source, whose product was parsed from its text. */
 export function bookOf(

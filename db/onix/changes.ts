@@ -14,11 +14,8 @@ import {
   type Reads,
   smallPositions,
 } from "../products/changes.ts";
-import {
-  currentProduct,
-  storeProducts,
-  validDocument,
-} from "../products/documents.ts";
+import { currentProduct, validDocument } from "../products/document.ts";
+import { storeProducts } from "../products/store.ts";
 import {
   type BesideProduct,
   besideProduct,

@@ -8,7 +8,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { sizeOfStored } from "../products/documents.ts";
+import { sizeOfStored } from "../products/read.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
 import { lockAndFind } from "../products/write_together.ts";
 import type { Item } from "./items.ts";

@@ -21,7 +21,7 @@ import type { Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { readInGroups } from "../products/documents.ts";
+import { readInGroups } from "../products/read.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Cause, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";

@@ -16,13 +16,13 @@ import {
 import { uuidv7 } from "../uuid.ts";
 import { BatchResults, type ResultOptions } from "./batch_results.ts";
 import type { Change, Update, Write } from "./change.ts";
+import { productNotFound } from "./errors.ts";
 import {
-  productNotFound,
   readInGroups,
   readTags,
   selectProducts,
   sizeOfStored,
-} from "./documents.ts";
+} from "./read.ts";
 import {
   hasKey,
   isbnKeys,

@@ -3,7 +3,7 @@ import { failedAt } from "../../schema/batch.ts";
 import { type ApiError, invalidAt } from "../../schema/errors.ts";
 import { MAX_STORED_BYTES } from "../idempotency.ts";
 import { MAX_BYTES } from "../long_text.ts";
-import type { ProductJson } from "./documents.ts";
+import type { ProductJson } from "./document.ts";
 
 /** How the results of a batch are answered. */
 export interface ResultOptions {

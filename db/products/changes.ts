@@ -5,7 +5,8 @@ import type { Queries } from "../database.ts";
 import { isOrigin } from "../origin.ts";
 import { rfc3339 } from "../times.ts";
 import { NIL_UUID } from "../uuid.ts";
-import { tooLarge, validDocument } from "./documents.ts";
+import { validDocument } from "./document.ts";
+import { tooLarge } from "./errors.ts";
 import {
   currentSummary,
   includedArrays,

@@ -35,7 +35,6 @@ import {
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type Change, isIdOf, ROWS_FOUND, type Write } from "./change.ts";
-import { productNotFound } from "./documents.ts";
 import { recordWithId } from "./json.ts";
 
 /*
@@ -48,6 +47,20 @@ export const TOO_LARGE = detailAt(
   "",
   "too_large: The product would be larger than 4 MiB",
 );
+
+/** The error for a product that is too large to be shown. */
+export function tooLarge(id: string, bytes: number): ApiError {
+  const mib = (bytes / 2 ** 20).toFixed(1);
+  return new ApiError(
+    "CONFLICT",
+    `The product "${id}" has ${mib} MiB of JSON, and at most 4 MiB can be shown: SQL has stored it. Remove rows by PUT`,
+  );
+}
+
+/** The error for a product that the organization does not have. */
+export function productNotFound(id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No product with id "${id}"`);
+}
 
 /** The error detail for each violated constraint. */
 const RULES: Record<string, ErrorDetail> = {

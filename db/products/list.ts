@@ -26,7 +26,7 @@ import {
 import type { Queries } from "../database.ts";
 import { readLong } from "../long_text.ts";
 import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
-import { validDocument } from "./documents.ts";
+import { validDocument } from "./document.ts";
 import {
   foldedWords,
   type Found,

@@ -32,8 +32,7 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { mayBeNamed, nameKey, RecordsByName } from "../record_names.ts";
 import type { Write } from "./change.ts";
-import { productNotFound } from "./documents.ts";
-import { findErrors } from "./errors.ts";
+import { findErrors, productNotFound } from "./errors.ts";
 
 /* The records that names and codes in bodies stand for. */
 

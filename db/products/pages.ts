@@ -10,7 +10,7 @@ import {
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
-import { storeProducts } from "./documents.ts";
+import { storeProducts } from "./store.ts";
 import {
   listedRows,
   listedValues,

@@ -12,12 +12,10 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Precondition } from "../entity_tag.ts";
-import {
-  productNotFound,
-  readTags,
-  sizeOfDocument,
-  storeUnauthored,
-} from "./documents.ts";
+import { sizeOfDocument } from "./document.ts";
+import { productNotFound } from "./errors.ts";
+import { readTags } from "./read.ts";
+import { storeUnauthored } from "./store.ts";
 import { type LockKey, lockKeys } from "./keys.ts";
 import { withRestated } from "./restated.ts";
 import { changedFields } from "./upsert.ts";

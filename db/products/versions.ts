@@ -5,16 +5,13 @@ import { parseExact } from "../../schema/numbers.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type LongText, readLong, upTo } from "../long_text.ts";
-import {
-  fullProduct,
-  productNotFound,
-  sizeOfDocument,
-  storeUnauthored,
-} from "./documents.ts";
+import { fullProduct, sizeOfDocument } from "./document.ts";
+import { productNotFound } from "./errors.ts";
+import { isStored, storeUnauthored } from "./store.ts";
 import { rfc3339 } from "../times.ts";
 
 /*
- * The versions of a product are its documents (`db/products/documents.ts`): that of the
+ * The versions of a product are its documents (`store.ts`): that of the
  * current state, and those before it. A deletion is a version without JSON.
  */
 
@@ -46,11 +43,7 @@ export async function storeLatest(
   id: string,
 ): Promise<void> {
   const [product] = await database.lookUp(sql<{ is_stored: boolean }>`
-    select exists (
-      select from product_documents d
-      where d.organization_id = ${organization} and d.product_id = ${id}
-        and d.change_version = p.change_version
-    ) as is_stored
+    select ${isStored} as is_stored
     from products p
     where p.organization_id = ${organization} and p.id = ${id}
   `);

@@ -37,19 +37,18 @@ import {
   type Write,
 } from "./change.ts";
 import { countProducts } from "./counts.ts";
+import { fullProduct } from "./document.ts";
+import { getWritten, readTags } from "./read.ts";
 import {
   assertStored,
   deleteVersioned,
-  fullProduct,
-  readTags,
   selectWritten,
   type ShortProductJson,
   storeUnauthored,
   storeWritten,
   VERSION_STORED,
-} from "./documents.ts";
+} from "./store.ts";
 import { explainFailure } from "./errors.ts";
-import { getWritten } from "./get.ts";
 import { withIds } from "./names.ts";
 import { fieldsOf, moveAvailabilities } from "./restated.ts";
 import { writeArrays } from "./rows.ts";

@@ -13,17 +13,13 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
-import {
-  productNotFound,
-  storeSized,
-  storeUnauthored,
-  VERSION_STORED,
-} from "./documents.ts";
+import { storeSized, storeUnauthored, VERSION_STORED } from "./store.ts";
 import {
   findErrors,
   idsInPrograms,
   inProgram,
   isViolation,
+  productNotFound,
   refusal,
   TOO_LARGE,
 } from "./errors.ts";

@@ -6,7 +6,7 @@ import { cellOf } from "../../schema/sheets/cells.ts";
 import { type Column, valueAt } from "../../schema/sheets/columns.ts";
 import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
 import type { Queries } from "../database.ts";
-import { selectProducts } from "../products/documents.ts";
+import { selectProducts } from "../products/read.ts";
 import { listIds } from "../products/list.ts";
 import { exportColumns } from "./columns.ts";
 

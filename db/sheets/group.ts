@@ -26,7 +26,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { linkRecords } from "../onix/links.ts";
 import type { Change, Write } from "../products/change.ts";
-import { readInGroups, sizeOfStored } from "../products/documents.ts";
+import { readInGroups, sizeOfStored } from "../products/read.ts";
 import {
   hasKey,
   isbnKeys,

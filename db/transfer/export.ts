@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { currentProduct, validDocument } from "../products/documents.ts";
+import { currentProduct, validDocument } from "../products/document.ts";
 import { selectOrganization } from "../records/organization.ts";
 import { recordJson } from "../records/records.ts";
 import { inSnapshot } from "../snapshot.ts";

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { selectBuilt } from "../../db/products/documents.ts";
-import { selectStored } from "../../db/products/get.ts";
+import { selectBuilt, selectStored } from "../../db/products/read.ts";
 import { OWN_TABLES } from "../../schema/records.ts";
 import { TIMED } from "../support/app/deadline.ts";
 import type { App, Organization } from "../support/app/harness.ts";

@@ -1,12 +1,12 @@
 -- To renew this file: UPDATE_GOLDEN=1 deno task test tests/products/product_sql_test.ts
 
 -- The SQL that reads a product, $2 of organization $1. It follows from schema/product.ts.
-select d.id,
+select d.product_id as id,
  '{' || d.summary || ',' || d.details || '}' as product,
  d.names_version is not null as is_storable
 from (
   select p.organization_id,
-   p.id,
+   p.id as product_id,
    p.change_version,
    p.updated_at,
    o.names_version,

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Statement } from "../../db/connections/sql.ts";
-import { selectBuilt } from "../../db/products/documents.ts";
+import { selectBuilt } from "../../db/products/read.ts";
 import { send, testsOf } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
 import { matchesGolden } from "../support/sql/golden.ts";

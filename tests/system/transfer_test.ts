@@ -6,7 +6,7 @@ import {
   fail,
 } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { selectBuilt, selectProducts } from "../../db/products/documents.ts";
+import { selectBuilt, selectProducts } from "../../db/products/read.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { importCatalogue } from "../../db/transfer/import.ts";

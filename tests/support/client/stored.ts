@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted } from "../../../db/commands/recount.ts";
-import { selectBuilt, storeProducts } from "../../../db/products/documents.ts";
+import { selectBuilt } from "../../../db/products/read.ts";
+import { storeProducts } from "../../../db/products/store.ts";
 import type { App, Organization } from "../app/harness.ts";
 import { operationsOf } from "../app/own_app.ts";
 

@@ -1,0 +1,249 @@
+import { ApiError, unavailable } from "../../schema/errors.ts";
+import type { ArrayName } from "../../schema/product.ts";
+import {
+  isOneOf,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import type { Queries } from "../database.ts";
+import {
+  type LongText,
+  MAX_BYTES,
+  readLong,
+  SHORT_BYTES,
+  upTo,
+} from "../long_text.ts";
+import {
+  buildDocuments,
+  currentProduct,
+  fullProduct,
+  MAX_PRODUCT_BYTES,
+  maxBytes,
+  type ProductJson,
+  sizeOfDocument,
+  tagOfProduct,
+  validDocument,
+} from "./document.ts";
+import { productNotFound, tooLarge } from "./errors.ts";
+import { storeProducts } from "./store.ts";
+
+/*
+ * A product is read from its valid document, and without one from the tables.
+ *
+ * A statement that can do both takes long to start: PostgreSQL starts every subselect of a
+ * plan. So what is read often looks for documents first, then builds what has none, and
+ * stores that in the background: GET here, lists and the feed in `pages.ts`. What reads
+ * many products, or seldom, does both in one statement, as `selectProducts` does.
+ */
+
+/** The products with this id, or these, and the valid document `d` of each. */
+const productsWithDocument = sql`
+  from products p
+  join organizations o on o.id = ${organization}
+  ${validDocument}
+  where p.organization_id = ${organization} and p.id
+`;
+
+/** Returns the full product, with its entity tag. Throws `NOT_FOUND`. */
+export async function getProduct(
+  database: Queries,
+  id: string,
+): Promise<{ product: string; etag: string }> {
+  let [stored] = await database.lookUp(selectStored(id, shortText));
+  if (stored?.too_long) {
+    const statement = (allowed: number) => selectStored(id, textUpTo(allowed));
+    stored = await readLong(database, "lookUp", statement, stored.too_long);
+  }
+  if (!stored) throw productNotFound(id);
+  const { product, etag } = stored;
+  if (etag !== null) return { product: product!, etag };
+  const built = await readBuilt(database, id);
+  return { product: built.text, etag: built.etag };
+}
+
+/** The product from its document, with its entity tag, or nulls without a valid document. */
+export function selectStored(
+  id: string,
+  text = anyText,
+): Statement<{ product: string | null; etag: string | null } & LongText> {
+  return sql`
+    select ${text}, d.etag
+    ${productsWithDocument} = ${id}
+  `;
+}
+
+/** The product, from document `d`, if it has at most the allowed bytes. */
+function textUpTo(allowed: number | Statement): Statement {
+  return upTo(allowed, fullProduct, "product", sizeOfDocument);
+}
+
+/** The same for each size, composed once: most requests read a short product. */
+const shortText = textUpTo(raw(String(SHORT_BYTES)));
+const anyText = textUpTo(raw(String(MAX_BYTES)));
+
+/**
+ * Returns an array of the product, with the product's entity tag. PostgreSQL cuts the
+ * array out: parsing megabytes here would delay other requests. Throws `NOT_FOUND`.
+ */
+export async function getProductArray(
+  database: Queries,
+  id: string,
+  array: ArrayName,
+): Promise<{ text: string; etag: string }> {
+  const cut = raw(`(x.product::json -> '${array}')::text`);
+  const source = selectStored(id);
+  const stored = await readLong(
+    database,
+    "lookUp",
+    (allowed) =>
+      sql<{ text: string | null; etag: string } & LongText>`
+      select ${upTo(allowed, raw("x.text"), "text")}, x.etag
+      from (select x.etag, ${cut} as text from (${source}) x offset 0) x
+    `,
+  );
+  if (!stored) throw productNotFound(id);
+  const { text, etag } = stored;
+  return text === null ? await readBuilt(database, id, cut) : { text, etag };
+}
+
+/**
+ * Builds a product that has no valid document, and stores it in the background. Returns
+ * what `cut` selects from its text, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
+ * for a product over 4 MiB, which only SQL can store.
+ */
+export async function readBuilt(
+  database: Queries,
+  id: string,
+  cut = raw("x.product"),
+): Promise<{ text: string; etag: string }> {
+  type Built =
+    & { text: string; etag: string; is_storable: boolean; bytes: number }
+    & LongText;
+  const built = await readLong(database, "lookUp", (allowed) =>
+    sql<Built>`
+      select
+        ${upTo(allowed, raw("x.text"), "text")},
+        ${tagOfProduct} as etag, x.is_storable, octet_length(x.product) as bytes
+      from (
+        select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text
+        from (${selectBuilt(id)} offset 0) x
+        offset 0
+      ) x
+    `);
+  if (!built) throw productNotFound(id);
+  const { text, etag, is_storable, bytes } = built;
+  if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
+  if (is_storable) database.inBackground(...storeProducts([id]));
+  return { text, etag };
+}
+
+/** The product, built from the tables. No row if it does not exist. */
+export function selectBuilt(
+  id: string,
+): Statement<ProductJson & { is_storable: boolean }> {
+  return sql`
+    select d.product_id as id, ${fullProduct} as product, d.names_version is not null as is_storable
+    from (${buildDocuments(sql`= ${id}`)}) d
+  `;
+}
+
+/** Returns a product that this request has written, if the write returned none: it is long. */
+export async function getWritten(
+  database: Queries,
+  id: string,
+): Promise<string> {
+  try {
+    return (await getProduct(database, id)).product;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 500) throw error;
+    throw unavailable(
+      "The product is written, but could not be read for the response: get it",
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The entity tags of these products by id, after the statements of `before`. Products
+ * without a valid document are built one at a time: they may be large.
+ */
+export async function readTags(
+  tx: Transaction,
+  ids: readonly string[],
+  ...before: Statement[]
+): Promise<Map<string, string>> {
+  const replies = await tx.send(
+    ...before,
+    sql`select p.id, d.etag ${productsWithDocument} ${isOneOf(ids)}`,
+  );
+  const tags = new Map<string, string>();
+  for (const row of replies.at(-1)!) {
+    const { id, etag } = row as { id: string; etag: string | null };
+    if (etag) tags.set(id, etag);
+    else {
+      const [[built]] = await tx.send(sql<{ etag: string }>`
+        select ${tagOfProduct} as etag from (${selectBuilt(id)} offset 0) x
+      `);
+      if (built) tags.set(id, built.etag);
+    }
+  }
+  return tags;
+}
+
+/** The products, from their documents or the tables. No row for one that does not exist. */
+export function selectProducts(
+  ids: readonly string[],
+): Statement<ProductJson> {
+  return sql`
+    select p.id, ${currentProduct} as product
+    ${productsWithDocument} ${isOneOf(ids)}
+  `;
+}
+
+/** The most that the products read at once may take, in bytes. */
+const READ_BYTES = 8 * 2 ** 20;
+
+/** The products, as `selectProducts` selects them, read in groups that bound the memory. */
+export async function* readInGroups(
+  tx: Transaction,
+  products: readonly SizedProduct[],
+): AsyncGenerator<ProductJson[]> {
+  for (const ids of groupsOf(products)) {
+    const [found] = await tx.send(selectProducts(ids));
+    yield found;
+  }
+}
+
+/** A product with the size of its JSON in bytes, which is unknown without a document. */
+interface SizedProduct {
+  id: string;
+  bytes: number | null;
+}
+
+/** Divides products into groups of at most `READ_BYTES`, which are read together. */
+function groupsOf(products: readonly SizedProduct[]): string[][] {
+  const groups: string[][] = [];
+  let left = 0;
+  for (const { id, bytes } of products) {
+    const size = bytes ?? READ_BYTES / 16;
+    if (size > left) {
+      groups.push([]);
+      left = READ_BYTES;
+    }
+    groups.at(-1)!.push(id);
+    left -= size;
+  }
+  return groups;
+}
+
+/** The size of the newest document of product `p` in bytes, valid or not, or null without one that has JSON. */
+export const sizeOfStored = sql`(
+  select nullif(${sizeOfDocument}, 0)
+  from product_documents d
+  where d.organization_id = ${organization} and d.product_id = p.id
+  order by d.change_version desc
+  limit 1
+)`;
