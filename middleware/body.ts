@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { pause, withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/queue.ts";
-import { ApiError, invalidBody, unavailable } from "../schema/errors.ts";
+import { refusedBody } from "../schema/accepted.ts";
+import { ApiError, unavailable } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
 import { isWorkbook } from "../schema/sheets/read.ts";
 import { ignoredIn } from "../schema/ignored.ts";
@@ -62,7 +63,7 @@ export async function readJson(
   const body = await context.shares.parsing.run(context, () => {
     const input = parseJson(text);
     const result = v.safeParse(schema, input);
-    if (!result.success) throw invalidBody(result.issues);
+    if (!result.success) throw refusedBody(schema, input, result.issues);
     const ignored = ignoredIn(input, result.output);
     if (ignored.length > 0) context.ignored = ignored;
     return result.output;

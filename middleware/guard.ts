@@ -2,6 +2,7 @@ import type { Author } from "../db/connections/transaction.ts";
 import type { Queries } from "../db/database.ts";
 import type { KeyedRequest } from "../db/idempotency.ts";
 import type { Precondition } from "../db/entity_tag.ts";
+import { withReferences } from "../db/products/names.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 import {
   type BodyName,
@@ -166,7 +167,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         Math.max(LEAST_BODY, length * PARSED),
       );
       if (schema) {
-        const { text, body } = await readJson(admitted, schema, length);
+        const { text, body } = await readBody(admitted, schema, length);
         // A body without Content-Length may have been as long as any.
         held.shrink(Math.max(LEAST_BODY, text.length * PARSED));
         admitted.keyed = { operation, key, text };
@@ -178,6 +179,21 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       return await withWarnings(admitted, await handler(admitted));
     };
   };
+}
+
+/** Reads a JSON body. Its error has those of the references in it, too. */
+async function readBody(
+  admitted: Admitted,
+  schema: Parameters<typeof readJson>[1],
+  length: number,
+): ReturnType<typeof readJson> {
+  try {
+    return await readJson(admitted, schema, length);
+  } catch (error) {
+    throw error instanceof ApiError
+      ? await withReferences(admitted.database, error)
+      : error;
+  }
 }
 
 /** Throws `FORBIDDEN` unless the caller may do this. */

@@ -11,6 +11,7 @@ import {
   UpdateProduct,
   UpsertProduct,
 } from "./bodies.ts";
+import { refusedBody } from "./accepted.ts";
 import { chosen, closedObject, isObject, object } from "./objects.ts";
 import { CHOICE } from "./history.ts";
 import { described, oneOf, SentUuid, text } from "./values.ts";
@@ -126,7 +127,9 @@ export function validBody(
 ): ProductBody | ApiError {
   const schema = method === "create" ? CreateProduct : UpdateProduct;
   const result = v.safeParse(schema, body);
-  return result.success ? result.output : invalidBody(result.issues);
+  return result.success
+    ? result.output
+    : refusedBody(schema, body, result.issues);
 }
 
 /** The validated value that an upsert matches, or the error if the body has none. */

@@ -75,6 +75,8 @@ export interface RestoredLine extends Entry {
 
 type Schema<T = Entry> = v.GenericSchema<unknown, T>;
 
+const ofProducts = new WeakSet<v.GenericSchema>();
+
 /** The schemas of the types in descriptions, by their names in the OpenAPI document. */
 export const NAMED: Record<string, v.GenericSchema> = {};
 
@@ -502,7 +504,9 @@ export function lineBody(
     ? { ...SCALARS, ...ARRAYS }
     : { ...RECORDS[table].fields, products: PRODUCTS };
   const before = { id: Uuid, stored: v.optional(closedObject(stored), {}) };
-  return objectOf(fields, "restored", before) as Schema<RestoredLine>;
+  const line = objectOf(fields, "restored", before) as Schema<RestoredLine>;
+  if (table === "products") ofProducts.add(line);
+  return line;
 }
 
 /** The body of `POST /products`. */
@@ -525,5 +529,12 @@ export const UpsertProduct = objectOf(
 );
 
 function productBody(form: Form) {
-  return objectOf({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
+  const body = objectOf({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
+  ofProducts.add(body);
+  return body;
+}
+
+/** Whether the schema is that of a product, in a body or in a line of a file. */
+export function isOfProduct(schema: v.GenericSchema): boolean {
+  return ofProducts.has(schema);
 }

@@ -62,6 +62,8 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
   /** What the request has done before the error, if anything. */
   readonly report: unknown;
+  /** The references of a product's body at fault that were accepted. They are not looked up yet. */
+  accepted?: Record<string, unknown>;
 
   constructor(
     code: ErrorCode,
@@ -183,8 +185,8 @@ function splitMessage(text: string) {
   return { code, message };
 }
 
-/** RFC 6901 escapes `~` as `~0` and `/` as `~1`. */
-function pointerTo({ path }: Issue): string {
+/** The JSON Pointer to an issue. RFC 6901 escapes `~` as `~0` and `/` as `~1`. */
+export function pointerTo({ path }: Issue): string {
   return (path ?? []).map(({ key }) =>
     "/" + printable(key).replaceAll("~", "~0").replaceAll("/", "~1")
   ).join("");

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { lineBody, objectOf, type RestoredLine } from "./bodies.ts";
 import { failure, guarded } from "./defects.ts";
-import { ApiError, invalidBody } from "./errors.ts";
+import { refusedBody } from "./accepted.ts";
+import { ApiError } from "./errors.ts";
 import { tablesOf } from "./fields.ts";
 import { isObject, list, object } from "./objects.ts";
 import { ORGANIZATION } from "./organization.ts";
@@ -94,5 +95,5 @@ export function validLine<T>(
 ): T | ApiError {
   const read = guarded(() => v.safeParse(schema, given), failure);
   if (read instanceof ApiError) return read;
-  return read.success ? read.output : invalidBody(read.issues);
+  return read.success ? read.output : refusedBody(schema, given, read.issues);
 }

@@ -126,7 +126,7 @@ export async function writeBatch(
     request,
     async (tx, storeResponse) => {
       results = new BatchResults({ isKept, isMinimal, isAtomic });
-      let next = await findIds(tx, itemsOf(operations, results), results);
+      let next = await findIds(tx, operations, results);
       while (next.length > 0) {
         const { changing, later } = await plan(tx, next, results, ignoreForm);
         await write(tx, changing, results);
@@ -149,19 +149,6 @@ export async function writeBatch(
   );
 }
 
-function itemsOf(
-  operations: readonly (BatchOperation | ApiError)[],
-  results: BatchResults,
-): Placed[] {
-  return operations.flatMap((operation, index) => {
-    if (operation instanceof ApiError) {
-      results.fail(index, operation);
-      return [];
-    }
-    return [{ index, operation }];
-  });
-}
-
 function bodyOf(operation: BatchOperation): ProductBody {
   return "body" in operation ? operation.body : {};
 }
@@ -169,12 +156,13 @@ function bodyOf(operation: BatchOperation): ProductBody {
 /** The operations with the ids that names stand for. One at fault gets its error. */
 async function findIds(
   tx: Transaction,
-  items: readonly Placed[],
+  operations: readonly (BatchOperation | ApiError)[],
   results: BatchResults,
 ): Promise<Placed[]> {
   const found = await findNamed(
     tx,
-    items.map(({ operation }): Write => {
+    operations.map((operation): Write | ApiError => {
+      if (operation instanceof ApiError) return operation;
       const body = bodyOf(operation);
       return operation.method === "update"
         ? { method: "update", id: operation.id, body }
@@ -182,16 +170,15 @@ async function findIds(
         : { method: "create", id: uuidv7(), body, restored: {} };
     }),
   );
-  return items.flatMap((item, i) => {
-    const named = found[i]!;
+  return found.flatMap((named, index): Placed[] => {
     if (named instanceof ApiError) {
-      results.fail(item.index, named);
+      results.fail(index, named);
       return [];
     }
-    const { operation } = item;
+    const operation = operations[index] as BatchOperation;
     return "body" in operation
-      ? [{ ...item, operation: { ...operation, body: named.body } }]
-      : [item];
+      ? [{ index, operation: { ...operation, body: named.body } }]
+      : [{ index, operation }];
   });
 }
 

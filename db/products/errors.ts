@@ -329,7 +329,11 @@ function unattachedSeries(body: ProductBody, stored: Stored): ErrorDetail[] {
     : body.series_id;
   const links = body.product_collections ?? stored.tables.product_collections ??
     [];
-  if (!series || links.some((link) => link.collection_id === series)) return [];
+  // One without an id is not known: it may be the series.
+  const isAttached = links.some(({ collection_id: id }) =>
+    !id || id === series
+  );
+  if (!series || isAttached) return [];
   return [
     seriesNotAttached(body.series_id ? "/series_id" : "/product_collections"),
   ];

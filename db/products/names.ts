@@ -30,8 +30,10 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
+import type { Queries } from "../database.ts";
 import { mayBeNamed, nameKey, RecordsByName } from "../record_names.ts";
-import type { Write } from "./change.ts";
+import { uuidv7 } from "../uuid.ts";
+import type { Creation, Write } from "./change.ts";
 import { findErrors, productNotFound } from "./errors.ts";
 
 /* The records that names and codes in bodies stand for. */
@@ -53,31 +55,36 @@ function namedIn(body: ProductBody): NamedReference[] {
 }
 
 /**
- * The changes with the ids that their names and codes stand for, or their errors. Sends no
- * statement if no body has one.
+ * The changes with the ids that their names and codes stand for, or their errors. The error of
+ * a body gets those of the references that it has. Sends no statement if there are none.
  */
 export async function findNamed<W extends Write>(
   tx: Transaction,
-  changes: readonly W[],
+  changes: readonly (W | ApiError)[],
 ): Promise<(W | ApiError)[]> {
-  const named = changes.map(({ body }) => namedIn(body));
+  const named = changes.map((change) => namedIn(bodyOf(change)));
   const all = named.flat();
-  if (all.length === 0) return [...changes];
+  if (all.length === 0 && !changes.some(hasReferences)) return [...changes];
   const candidates = await findCandidates(tx, all);
   const found: (W | ApiError)[] = [];
   for (const [i, change] of changes.entries()) {
-    const details: ErrorDetail[] = [];
-    let body = change.body;
+    if (isFault(change) && !hasReferences(change)) {
+      found.push(change);
+      continue;
+    }
+    const write = isFault(change) ? referring(change) : change;
+    const details = isFault(change) ? [...change.details] : [];
+    let body = write.body;
     for (const reference of named[i]!) {
       const id = candidates.get(tableOf(reference))!.find(reference);
       if (typeof id === "string") body = withId(body, reference, id);
       else details.push(await explainName(tx, reference, id));
     }
-    details.push(...repeatedLinks(change.body, body));
-    const changed = { ...change, body };
+    details.push(...repeatedLinks(write.body, body));
+    const changed = { ...write, body };
     found.push(
       details.length === 0
-        ? changed
+        ? changed as W
         : await withOtherErrors(tx, changed, details),
     );
   }
@@ -92,6 +99,39 @@ export async function withIds<W extends Write>(
   const [found] = await findNamed(tx, [change]);
   if (found instanceof ApiError) throw found;
   return found!;
+}
+
+/** The error with those of the references that the body has. */
+export async function withReferences(
+  database: Queries,
+  error: ApiError,
+): Promise<ApiError> {
+  if (!hasReferences(error)) return error;
+  return await database.transaction(async (tx) => {
+    const [found] = await findNamed<Write>(tx, [error]);
+    await tx.commit();
+    return found as ApiError;
+  });
+}
+
+function isFault(change: Write | ApiError): change is ApiError {
+  return change instanceof ApiError;
+}
+
+/** Whether it is the error of a body with references that were accepted. */
+function hasReferences(change: Write | ApiError): boolean {
+  return isFault(change) &&
+    givenReferences(bodyOf(change)).some(({ value }) => value);
+}
+
+/** The body of a change, or what of one at fault was accepted. */
+function bodyOf(change: Write | ApiError): ProductBody {
+  return isFault(change) ? (change.accepted ?? {}) as ProductBody : change.body;
+}
+
+/** What a body at fault refers to. Whether it creates a product or changes one does not count. */
+function referring(fault: ApiError): Creation {
+  return { method: "create", id: uuidv7(), body: bodyOf(fault), restored: {} };
 }
 
 /** The records that the references may mean, in the order of the tables. */
@@ -160,7 +200,7 @@ function tableOf({ reference }: NamedReference): RecordTable {
 function withId(
   body: ProductBody,
   { reference: { field, array }, index }: NamedReference,
-  id: string | undefined,
+  id: string | null,
 ): ProductBody {
   if (!array) return { ...body, [field]: id };
   const entries = body[array.name] as Entry[];
@@ -177,7 +217,12 @@ function repeatedLinks(given: ProductBody, body: ProductBody): ErrorDetail[] {
     const entries = body[name] as Entry[] | undefined;
     if (put !== "link" || !id || !entries) return [];
     const { keyOf } = distinctBy(id, ...others);
-    return repeated(entries.map(keyOf)).map((index) => {
+    const keys = entries.map((entry) =>
+      key.every((name) => typeof entry[name] === "string")
+        ? keyOf(entry)
+        : undefined
+    );
+    return repeated(keys).map((index) => {
       const field = sentField((given[name] as Entry[])[index]!, id);
       return detailAt(`/${name}/${index}/${field}`, DUPLICATE);
     });
@@ -241,11 +286,14 @@ async function withOtherErrors(
 ): Promise<ApiError> {
   let { body } = change;
   for (const reference of namedIn(body)) {
-    body = withId(body, reference, undefined);
+    body = withId(body, reference, null);
   }
-  // Whether the series is attached depends on the collections that are meant.
-  const { series_id: _, product_collections: __, ...others } = body;
-  const [found] = await findErrors(tx.send, [{ ...change, body: others }]);
+  // The product that it may change can have the collection of its series.
+  const isOfUnknown = change.method === "create" && change.restored;
+  if (isOfUnknown && !body.product_collections) {
+    body = { ...body, series_id: null };
+  }
+  const [found] = await findErrors(tx.send, [{ ...change, body }]);
   return found
     ? invalid("The body", [...details, ...found])
     : productNotFound(change.id);

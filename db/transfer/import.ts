@@ -284,7 +284,7 @@ async function findChanges(
   const found = results.at(-1) as { id: string; line: string }[];
   const texts = new Map(found.map(({ id, line }) => [id, line]));
   const refused = new Map<number, string>();
-  const read: { number: number; record: RestoredLine }[] = [];
+  const read: { number: number; record: RestoredLine | ApiError }[] = [];
   for (const line of lines) {
     if (line.text === texts.get(line.id)) continue;
     try {
@@ -296,9 +296,11 @@ async function findChanges(
   }
   const named = await findNamed(
     tx,
-    read.map(({ record: { id, ...body } }): Creation => (
-      { method: "create", id, body, restored: {} }
-    )),
+    read.map(({ record }): Creation | ApiError => {
+      if (record instanceof ApiError) return record;
+      const { id, ...body } = record;
+      return { method: "create", id, body, restored: {} };
+    }),
   );
   const changes = named.flatMap((found, i): ChangedLine[] => {
     const { number } = read[i]!;

@@ -10,6 +10,7 @@ import {
   validLine,
 } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
+import { shapeFault } from "../../schema/json_shape.ts";
 import { isObject } from "../../schema/objects.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
 
@@ -95,12 +96,14 @@ export function parseLine(
 }
 
 /**
- * The values of a line by the schema of the API, in the form in which they are stored. Throws
- * `LineError` with every error.
+ * The values of a line by the schema of the API, in the form in which they are stored, or its
+ * error. Throws `LineError` for an ONIX record that cannot be read.
  */
-export function readRecordLine({ kind, given }: RecordLine): RestoredLine {
-  const record = valid(KINDS.get(kind)!.schema, given);
-  checkOnixRecords(record.stored);
+export function readRecordLine(
+  { kind, given }: RecordLine,
+): RestoredLine | ApiError {
+  const record = validLine(KINDS.get(kind)!.schema, given);
+  if (!(record instanceof ApiError)) checkOnixRecords(record.stored);
   return record;
 }
 
@@ -157,6 +160,8 @@ function objectIn(text: string): Record<string, unknown> {
   } catch {
     throw new LineError("The line is not JSON");
   }
+  const fault = shapeFault(text);
+  if (fault) throw new LineError(`The line ${fault}`);
   if (!isObject(value)) throw new LineError("The line is not a JSON object");
   return value;
 }

@@ -30,6 +30,7 @@ Deno.test("The JSON of a body", async ({ step: it }) => {
     const twice = {
       title: '{"title":"Emma", "title" :"Emma"}',
       currency_code: `{"title":"Emma","product_prices":[${price}]}`,
+      subtitle: '{"title":"Emma","subtitle":"a","sub\\u0074itle":"b"}',
     };
     for (const [name, text] of Object.entries(twice)) {
       for (const { status, body: { error } } of await writes(text)) {

@@ -190,38 +190,104 @@ function shown({ pointer, code, message }: Record<string, string>): string {
   return `${pointer} ${code} ${message}`;
 }
 
-it("with every other fault of the references", async ({ org }) => {
-  const { path } = await org.create({ title: "Emma" });
-  const body = {
-    season_id: uuidv7(),
-    publisher_name: "Qqq",
-    contributors: [
-      { contributor_name: "Qqq", contributor_role_id: uuidv7() },
-      { contributor_role_code: "A01" },
-    ],
-  };
-
-  const missing = await org.put(path, body);
-  const { contributors: [first], ...others } = body;
-  const unknown = await org.put(path, { ...others, contributors: [first] });
-
-  assertEquals(
-    missing.body.error.details.map(({ pointer }: { pointer: string }) =>
-      pointer
-    ),
-    ["/contributors/1/contributor_id"],
-  );
-  assertEquals(
-    unknown.body.error.details.map(({ pointer }: { pointer: string }) =>
-      pointer
-    ),
+it("with every other fault of the body", async ({ org }) => {
+  const { publisher, collection, contributor } = await shelf(org);
+  const { path, id } = await org.create({ title: "Emma" });
+  const role = idOfCode("17", "A01");
+  const links = [{ collection_id: collection }];
+  const faulty: [object, string[]][] = [
     [
-      "/publisher_name",
-      "/contributors/0/contributor_name",
-      "/season_id",
-      "/contributors/0/contributor_role_id",
+      {
+        season_id: uuidv7(),
+        publisher_name: "Qqq",
+        contributors: [
+          { contributor_name: "Qqq", contributor_role_id: uuidv7() },
+          { contributor_role_code: "A01" },
+        ],
+      },
+      [
+        "/contributors/1/contributor_id",
+        "/publisher_name",
+        "/contributors/0/contributor_name",
+        "/season_id",
+        "/contributors/0/contributor_role_id",
+      ],
     ],
-  );
+    [
+      { page_count: 0, imprint_name: "Qqq", publisher_id: publisher },
+      ["/page_count", "/imprint_name"],
+    ],
+    [{ page_count: 0, publisher_id: uuidv7() }, [
+      "/page_count",
+      "/publisher_id",
+    ]],
+    [{ pages: 1, publisher_name: 1, publishing_status_code: "99" }, [
+      "/pages",
+      "/publisher_name",
+      "/publishing_status_code",
+    ]],
+    // Nothing else is known to be wrong.
+    [{ page_count: 0, publisher_name: "My publisher" }, ["/page_count"]],
+    [
+      { page_count: 0, series_id: collection, product_collections: links },
+      ["/page_count"],
+    ],
+    [
+      { series_id: collection, product_collections: [{ collection_id: "x" }] },
+      ["/product_collections/0/collection_id"],
+    ],
+    [{ series_id: collection, product_collections: {} }, [
+      "/product_collections",
+    ]],
+    [{ series_id: "x", product_collections: links }, ["/series_id"]],
+    [{ page_count: 0, contributors: [1, null] }, [
+      "/page_count",
+      "/contributors/0",
+      "/contributors/1",
+    ]],
+    // What can be known is told.
+    [{ page_count: 0, series_id: uuidv7(), product_collections: links }, [
+      "/page_count",
+      "/series_id",
+    ]],
+    [
+      {
+        page_count: 0,
+        contributors: [
+          { contributor_name: "My contributor", contributor_role_id: role },
+          { contributor_id: contributor, contributor_role_code: "A01" },
+        ],
+      },
+      ["/page_count", "/contributors/1/contributor_id"],
+    ],
+  ];
+  const match = { method: "upsert", match: "isbn13" };
+  for (const [fields, pointers] of faulty) {
+    const body = { title: "Emma", ...fields };
+    const { body: { data } } = await org.batch([
+      { method: "create", body },
+      { method: "update", id, body },
+      { ...match, body: { ...body, isbn13: "9780141439587" } },
+    ]);
+    const errors = [
+      (await org.post("/api/products", body)).body.error,
+      (await org.put(path, body)).body.error,
+      (await org.put(`/api/products/${uuidv7()}`, body)).body.error,
+      ...data.map(({ error }: { error: unknown }) => error),
+    ];
+    for (const { code, message, details } of errors) {
+      const count = pointers.length === 1
+        ? "1 error"
+        : `${pointers.length} errors`;
+      assertEquals([code, message], [
+        "VALIDATION_ERROR",
+        `The body has ${count}`,
+      ]);
+      const told = details.map(({ pointer }: { pointer: string }) => pointer);
+      assertEquals(told, pointers);
+    }
+  }
+  assertEquals((await org.get("/api/products")).body.meta.total, 1);
 });
 
 it("but not for one that an earlier entry has", async ({ org, app }) => {

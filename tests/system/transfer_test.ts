@@ -269,6 +269,8 @@ Deno.test("Export and import", async ({ step: it }) => {
     const wrong: Record<string, string> = {
       '{"kind":': "The line is not JSON",
       '["kind"]': "The line is not a JSON object",
+      [`{"kind":"season","id":"${unknown}","name":"a","\\u006eame":"b"}`]:
+        'The line has the name "name" twice in one object',
       '{"id":1}': "kind must be a string",
       '{"kind":"shelf"}': 'There is no kind "shelf"',
       '{"kind":"season","name":"Spring"}': "/id: This field is required",
@@ -296,6 +298,8 @@ Deno.test("Export and import", async ({ step: it }) => {
         `/contributors/0/contributor_id: ${UNKNOWN}`,
         `/contributors/0/contributor_role_id: ${UNKNOWN}`,
       ].join("; "),
+      [changed({ page_count: 0, publisher_id: unknown })]:
+        `/page_count: Expected a whole number from 1 to 2147483647; /publisher_id: ${UNKNOWN}`,
       [changed({ product_collections: [], series_id: collection })]:
         "/series_id: The series is not one of the product's collections",
       [JSON.stringify({ ...inSeries, product_collections: [] })]:

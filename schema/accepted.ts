@@ -1,0 +1,71 @@
+import type * as v from "valibot";
+import { type Entry, isOfProduct, type ProductBody } from "./bodies.ts";
+import { type ApiError, invalidBody, MAX_ERRORS, pointerTo } from "./errors.ts";
+import { type Fields, namesIn } from "./fields.ts";
+import { sentField, withNames } from "./named.ts";
+import { isObject } from "./objects.ts";
+import { ROWS, SCALARS } from "./product.ts";
+import { REFERENCES } from "./references.ts";
+
+/*
+ * A body at fault is looked at to its end: the references that it has beside the fault are
+ * looked up, so that all its errors are told at once.
+ */
+
+/** The error of a body with these issues. That of a product has the references that were accepted. */
+export function refusedBody(
+  schema: v.GenericSchema,
+  sent: unknown,
+  issues: readonly v.BaseIssue<unknown>[],
+): ApiError {
+  const error = invalidBody(issues);
+  // Beyond this number, values are not validated.
+  const isWhole = isObject(sent) && issues.length <= MAX_ERRORS;
+  if (isWhole && isOfProduct(schema)) {
+    error.accepted = acceptedReferences(sent, new Set(issues.map(pointerTo)));
+  }
+  return error;
+}
+
+/** The references of a body at their places. One that is refused, at these pointers, is null. */
+function acceptedReferences(
+  sent: Entry,
+  refused: ReadonlySet<string>,
+): ProductBody {
+  const accepted: Entry = referencesOf(sent, "", undefined, SCALARS, refused);
+  for (const [array, { fields }] of ROWS) {
+    if (!(array in sent) || !ARRAYS.has(array)) continue;
+    const given = sent[array];
+    const entries = Array.isArray(given) && !refused.has(`/${array}`)
+      ? given
+      // It may have had any.
+      : [undefined];
+    accepted[array] = entries.map((entry, i) =>
+      referencesOf(entry, `/${array}/${i}`, array, fields, refused)
+    );
+  }
+  return accepted;
+}
+
+/** The fields that refer to records, by the array that has them. */
+const ARRAYS = Map.groupBy(REFERENCES, ({ array }) => array?.name);
+
+function referencesOf(
+  sent: unknown,
+  at: string,
+  array: string | undefined,
+  fields: Fields,
+  refused: ReadonlySet<string>,
+): Entry {
+  const isRead = isObject(sent) && !refused.has(at);
+  const named = isRead ? withNames(sent, namesIn(fields)) : {};
+  const accepted: Entry = {};
+  for (const { field } of ARRAYS.get(array) ?? []) {
+    const isGiven = field in named;
+    // An entry has all of its references, known or not.
+    if (!isGiven && array === undefined) continue;
+    const isRefused = refused.has(`${at}/${sentField(named, field)}`);
+    accepted[field] = isGiven && !isRefused ? named[field] : null;
+  }
+  return accepted;
+}
