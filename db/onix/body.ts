@@ -1,4 +1,6 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import { idOfCode } from "../../schema/code_ids.ts";
+import { objectsIn } from "../../schema/objects.ts";
 import { elementOfName } from "../../schema/onix/mapping/collections.ts";
 import {
   type ContributorRow,
@@ -14,17 +16,31 @@ import {
   type RecordValues,
 } from "../../schema/onix/mapping/mapping.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
-import { FIELDS } from "../../schema/product.ts";
-import type { LinkRow, Links, PartyIdentifiers, Warn } from "./links.ts";
-import { objectsIn } from "../../schema/objects.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
+import { FIELDS } from "../../schema/product.ts";
+import type { Linked, LinkRow, Links, LinkWarning } from "./links.ts";
+import { PARTIES } from "./party_identifiers.ts";
 
-/* What a record writes to its product. */
-
-/**
- * The body that a record writes to its product, what that then is, and the warnings about
- * what the record names. Its elements get the ids of that.
+/*
+ * What a record writes to its product. In: the values to write, and the records of the
+ * organization that they name. Out: a body, and the product as it then is. Each function but
+ * the first is about some fields, and gives the elements that name a record its id.
  */
+
+/** What is written to some fields. */
+interface Part {
+  body: ProductBody;
+  /** What the product then shows of the records that these fields refer to. */
+  shown?: Entry;
+}
+
+/** Warns of what was linked. The element of the field that is meant is named. */
+type Tell = (
+  warnings: readonly LinkWarning[],
+  elementOf: (field: string) => Element,
+) => void;
+
+/** The body that a record writes, what its product then is, and the warnings about what it names. */
 export function bodyOf(
   written: RecordValues,
   incoming: Incoming,
@@ -32,133 +48,180 @@ export function bodyOf(
   links: Links,
   book: Book,
 ): { body: ProductBody; after: Book; messages: Message[] } {
-  const before: Entry = book.product;
-  const body: ProductBody = {};
-  /** What the product then shows of records that it refers to. */
-  const shown: Entry = {};
-  const contributors = { ...book.contributors };
   const messages = new Map<string, Message>();
   // A contributor has a row for each role: what is wrong with its element is told once.
-  const warn =
-    (elementOf: (field: string) => Element): Warn => (code, field, message) => {
+  const tell: Tell = (warnings, elementOf) => {
+    for (const { code, field, message } of warnings) {
       const place = incoming.reader.placeOf(elementOf(field));
       const told: Message = { severity: "warning", code, ...place, message };
       messages.set(`${code} ${place.path}`, told);
-    };
+    }
+  };
+  const parts: Part[] = [
+    ownFields(written, now),
+    collateral(written, book),
+    ...PARTIES.map(([field, table]) =>
+      party(field, links[table][0], written, now, tell)
+    ),
+    ...CODED.map(([field, list]) => coded(field, list, written)),
+    productForm(written, links, book.product),
+    contributors(written, now, links, tell),
+    collections(written, now, links, book.product, tell),
+  ];
+  const body = Object.assign({}, ...parts.map(({ body }) => body));
+  const shown = Object.assign({}, ...parts.map(({ shown }) => shown));
+  const linked = links.contributors.map(({ row }) => [row.id, row] as const);
+  const after = {
+    ...book,
+    product: { ...book.product, ...body, ...shown },
+    contributors: { ...book.contributors, ...Object.fromEntries(linked) },
+  };
+  return { body, after, messages: [...messages.values()] };
+}
 
+const NOTHING: Part = { body: {} };
+
+/** The fields that have the same name and value in a record. */
+function ownFields(written: RecordValues, { values }: Reading): Part {
+  const body: ProductBody = {};
   for (const [name, value] of Object.entries(written)) {
     const field = FIELDS[name];
     if (!field || ["contributors", "collections"].includes(name)) continue;
     body[name] = value ?? (field.kind === "column" ? null : []);
   }
   // An ISBN-10 alone says nothing against the ISBN-13 that it is.
-  if (!now.values.isbn13 && now.values.isbn10) delete body.isbn13;
-  if (COLLATERAL_TYPES.some((type) => type in written)) {
-    body.collateral = COLLATERAL_TYPES.flatMap((type) =>
-      objectsIn(type in written ? written[type] : MAPPING[type]!.valueIn(book))
-    );
+  if (!values.isbn13 && values.isbn10) delete body.isbn13;
+  return { body };
+}
+
+/** One array here, which has an element for each of its types. */
+function collateral(written: RecordValues, book: Book): Part {
+  if (!COLLATERAL_TYPES.some((type) => type in written)) return NOTHING;
+  const all = COLLATERAL_TYPES.flatMap((type) =>
+    objectsIn(type in written ? written[type] : MAPPING[type]!.valueIn(book))
+  );
+  return { body: { collateral: all } };
+}
+
+function party(
+  field: string,
+  linked: Linked | undefined,
+  written: RecordValues,
+  { record }: Reading,
+  tell: Tell,
+): Part {
+  if (!(field in written)) return NOTHING;
+  const found = elementOfField(record, field);
+  if (linked && found) {
+    found.id = linked.row.id;
+    tell(linked.warnings, () => found);
   }
-  for (const [field, table] of PARTIES) {
-    if (!(field in written)) continue;
-    const found = elementOfField(now.record, field);
-    const name = written[field] as string | undefined;
-    const row = name && found &&
-      links.recordOf(table, { name }, warn(() => found));
-    if (row) found.id = row.id;
-    body[`${field}_id`] = row ? row.id : null;
-    shown[`${field}_name`] = row ? row.name : null;
-  }
-  for (const [field, list] of CODED) {
-    if (!(field in written)) continue;
-    const code = written[field] as string | undefined;
-    body[`${field}_id`] = code ? links.codeId(list, code) ?? null : null;
-    shown[`${field}_code`] = code;
-  }
-  if ("product_form" in written) {
-    const code = written.product_form as string | undefined;
-    const form = code ? links.codeId("product_forms", code) ?? null : null;
-    shown.product_form_id = form;
-    // The product's own format stays if it has that form.
-    if (!before.format_id || (before.product_form_id ?? null) !== form) {
-      body.format_id = form && links.formatOf(form);
-    }
-  }
-  if ("contributors" in written) {
-    const all = objectsIn(written.contributors) as unknown as ContributorRow[];
-    const named = all.map((row) => {
-      const element = now.reader.elementOf(row)!;
-      const { role, ...named } = row;
-      const told = warn((field) => elementOfPerson(element, field) ?? element);
-      return { role, named, element, warn: told };
-    });
-    const rows = links.contributors(named);
-    const seen = new Set<string>();
-    body.contributors = named.flatMap(({ role, element, warn }, i) => {
-      const { id: contributor_id, name: contributor_name } = rows[i]!;
-      const contributor_role_id = links.codeId("contributor_roles", role);
-      if (!contributor_role_id) return [];
-      element.id = contributor_id;
-      contributors[contributor_id] = rows[i]!;
-      if (isSeen(seen, `${contributor_id} ${role}`, warn)) return [];
-      return [{
-        contributor_id,
-        contributor_role_id,
-        contributor_name,
-        contributor_role_code: role,
-      }];
-    });
-  }
-  if ("collections" in written) {
-    const seen = new Set<string>();
-    const named: LinkRow[] = [];
-    shown.collections = named;
-    body.product_collections = objectsIn(written.collections).flatMap((row) => {
-      const element = now.reader.elementOf(row)!;
-      const told = warn(() => elementOfName(element) ?? element);
-      const name = String(row.name);
-      const collection = links.recordOf("collections", { name }, told);
-      element.id = collection.id;
-      if (isSeen(seen, collection.id, told)) return [];
-      named.push(collection);
-      const { part_number = null } = row;
-      return [{ collection_id: collection.id, part_number }];
-    });
-    if (before.series_id && !seen.has(before.series_id as string)) {
-      body.series_id = null;
-    }
-  }
-  const product = { ...before, ...body, ...shown };
   return {
-    body,
-    after: { ...book, product, contributors },
-    messages: [...messages.values()],
+    body: { [`${field}_id`]: linked?.row.id ?? null },
+    shown: { [`${field}_name`]: linked?.row.name ?? null },
   };
 }
 
-const PARTIES = [["publisher", "publishers"], ["imprint", "imprints"]] as const;
-
-/** What a record says of the identifiers of its parties, unless the product's party has some. */
-export function identifiersIn(
-  { record, values }: Reading,
-  book: Book,
-): PartyIdentifiers[] {
-  return PARTIES.flatMap(([field, table]) => {
-    const identifiers = objectsIn(values[`${field}_identifiers`]);
-    if (identifiers.length === 0) return [];
-    const id = elementOfField(record, field)?.id;
-    const isFilled = id === book.product[`${field}_id`] &&
-      book.identifiers[field].length > 0;
-    return id && !isFilled ? [{ table, id, identifiers }] : [];
-  });
-}
-
+/** The fields that refer to a code, with its list. */
 const CODED = [
-  ["publishing_status", "publishing_statuses"],
-  ["product_availability", "product_availabilities"],
+  ["publishing_status", "64"],
+  ["product_availability", "65"],
 ] as const;
 
-function isSeen(seen: Set<string>, key: string, warn: Warn): boolean {
-  if (!seen.has(key)) return !seen.add(key);
-  warn("duplicate", "name", "An earlier one is the same");
-  return true;
+function coded(field: string, list: string, written: RecordValues): Part {
+  if (!(field in written)) return NOTHING;
+  const code = written[field] as string | undefined;
+  return {
+    body: { [`${field}_id`]: code ? idOfCode(list, code) : null },
+    shown: { [`${field}_code`]: code },
+  };
+}
+
+/** The format of a form, unless the product's own has that form. */
+function productForm(
+  written: RecordValues,
+  { formatId }: Links,
+  { format_id, product_form_id = null }: Entry,
+): Part {
+  if (!("product_form" in written)) return NOTHING;
+  const code = written.product_form as string | undefined;
+  const form = code ? idOfCode("150", code) : null;
+  const isKept = format_id && product_form_id === form;
+  return {
+    body: isKept ? {} : { format_id: formatId ?? null },
+    shown: { product_form_id: form },
+  };
+}
+
+function contributors(
+  written: RecordValues,
+  { reader }: Reading,
+  links: Links,
+  tell: Tell,
+): Part {
+  if (!("contributors" in written)) return NOTHING;
+  const named = objectsIn(written.contributors) as unknown as ContributorRow[];
+  const seen = new Set<string>();
+  const rows = named.flatMap((person, i) => {
+    const { row, warnings } = links.contributors[i]!;
+    const element = reader.elementOf(person)!;
+    element.id = row.id;
+    const isNew = addTo(seen, `${row.id} ${person.role}`);
+    tell(
+      isNew ? warnings : [...warnings, REPEATED],
+      (field) => elementOfPerson(element, field) ?? element,
+    );
+    return !isNew ? [] : [{
+      contributor_id: row.id,
+      contributor_role_id: idOfCode("17", person.role),
+      contributor_name: row.name,
+      contributor_role_code: person.role,
+    }];
+  });
+  return { body: { contributors: rows } };
+}
+
+function collections(
+  written: RecordValues,
+  { reader }: Reading,
+  links: Links,
+  { series_id }: Entry,
+  tell: Tell,
+): Part {
+  if (!("collections" in written)) return NOTHING;
+  const seen = new Set<string>();
+  const shown: LinkRow[] = [];
+  const rows = objectsIn(written.collections).flatMap((collection, i) => {
+    const { row, warnings } = links.collections[i]!;
+    const element = reader.elementOf(collection)!;
+    element.id = row.id;
+    const isNew = addTo(seen, row.id);
+    tell(
+      isNew ? warnings : [...warnings, REPEATED],
+      () => elementOfName(element) ?? element,
+    );
+    if (!isNew) return [];
+    shown.push(row);
+    const { part_number = null } = collection;
+    return [{ collection_id: row.id, part_number }];
+  });
+  const isSeriesKept = !series_id || seen.has(series_id as string);
+  return {
+    body: {
+      product_collections: rows,
+      ...!isSeriesKept && { series_id: null },
+    },
+    shown: { collections: shown },
+  };
+}
+
+const REPEATED: LinkWarning = {
+  code: "duplicate",
+  field: "name",
+  message: "An earlier one is the same",
+};
+
+/** Adds a key to those that were seen, and says whether it is new. */
+function addTo(seen: Set<string>, key: string): boolean {
+  return seen.size < seen.add(key).size;
 }

@@ -25,7 +25,7 @@ import { readInGroups } from "../products/read.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Cause, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
-import { bodyOf, identifiersIn } from "./body.ts";
+import { bodyOf } from "./body.ts";
 import { bookOf, receivedIn } from "./books.ts";
 import {
   findProducts,
@@ -36,12 +36,12 @@ import {
   referencesOf,
 } from "./find.ts";
 import { type Item, outcomeOf, type StoredForm, storedForm } from "./items.ts";
+import { linkRecords, type Links } from "./links.ts";
 import {
   fillIdentifiers,
-  linkRecords,
-  type Links,
+  identifiersIn,
   type PartyIdentifiers,
-} from "./links.ts";
+} from "./party_identifiers.ts";
 import {
   createdAgain,
   FAILED,
@@ -276,10 +276,10 @@ async function writesTo(
   const deleted = await findDeleted(tx, news.map(({ one }) => one));
   const writes: RecordWrite[] = [];
   const parties: PartyIdentifiers[] = [];
-  for (const each of compared) {
+  for (const [i, each] of compared.entries()) {
     await pace();
     const write = guarded(
-      () => writeOf(each, links, deleted),
+      () => writeOf(each, links[i]!, deleted),
       () => fail(each.one),
     );
     if (!write) continue;

@@ -1,14 +1,10 @@
 import type { Column, Field } from "../../schema/fields.ts";
+import { objectsIn } from "../../schema/objects.ts";
 import type { RecordValues } from "../../schema/onix/mapping/mapping.ts";
-import {
-  type ContributorRow,
-  nameWords,
-} from "../../schema/onix/mapping/contributors.ts";
+import { nameWords } from "../../schema/onix/mapping/contributors.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
-  isOneOf,
   isOneOfTexts,
-  json,
   names,
   organization,
   raw,
@@ -21,11 +17,11 @@ import { type LockKey, lockKeys } from "../products/keys.ts";
 import { comparedName, mayBeNamed, RecordsByName } from "../record_names.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
-import { objectsIn } from "../../schema/objects.ts";
+import { findFormats } from "./formats.ts";
 
 /*
  * The records of the organization that ONIX records name: publishers, imprints,
- * collections, contributors and formats. What is missing is created. An import fills what
+ * collections and contributors. What is missing is created. An import fills what
  * a record lacks, and changes nothing else in it.
  */
 
@@ -76,122 +72,85 @@ function ofTables<T>(valueOf: (table: Table, i: number) => T) {
   ) as Record<Table, T>;
 }
 
-/** What a record names in one of the tables. */
+/** What a record names in one of the tables. A contributor has a role. */
 interface NamedRecord extends Record<string, unknown> {
   name: string;
+  role?: string;
 }
 
-/** Warns of a field of what is named, while it is found. */
-export type Warn = (code: string, field: string, message: string) => void;
-
-/** A code of a shared list, with its id. */
-interface ListCode {
-  list:
-    | "product_forms"
-    | "publishing_statuses"
-    | "product_availabilities"
-    | "contributor_roles";
+/** A warning about a field of what is named. */
+export interface LinkWarning {
   code: string;
-  id: string;
-  name: string;
+  field: string;
+  message: string;
 }
 
-/** The ids of what records name. */
-export class Links {
-  readonly #records: Record<Table, Records>;
-  readonly #codes: Map<string, ListCode>;
-  readonly #formats: ReadonlyMap<string, string>;
+/** What is linked for a name, and what is to be told of that. */
+export interface Linked {
+  row: LinkRow;
+  warnings: LinkWarning[];
+}
 
-  constructor(
-    records: Record<Table, Records>,
-    codes: readonly ListCode[],
-    formats: ReadonlyMap<string, string>,
-  ) {
-    this.#records = records;
-    this.#codes = new Map(
-      codes.map((code) => [`${code.list} ${code.code}`, code]),
-    );
-    this.#formats = formats;
-  }
+type Warn = (code: string, field: string, message: string) => void;
 
-  /** The record of this name. `warn` is called if several have it. */
-  recordOf(
-    table: Exclude<Table, "contributors">,
-    named: NamedRecord,
-    warn: Warn,
-  ): LinkRow {
-    return this.#records[table].linkAll([{ named, warn }])[0]!;
-  }
-
-  /** The contributors of one record in their roles, each of which has a row of its own. */
-  contributors(
-    all: readonly { role: string; named: NamedRecord; warn: Warn }[],
-  ): LinkRow[] {
-    return this.#records.contributors.linkAll(all);
-  }
-
-  codeId(list: ListCode["list"], code: string): string | undefined {
-    return this.#codes.get(`${list} ${code}`)?.id;
-  }
-
-  /** The format of the organization with this form, by the form's id. */
-  formatOf(formId: string): string {
-    return this.#formats.get(formId)!;
-  }
+/** What is linked for one record: in each table in the order of its names, and the format of its form. */
+export interface Links extends Record<Table, Linked[]> {
+  formatId: string | undefined;
 }
 
 /**
- * Finds or creates what these records name. What is created or filled is decided under a
- * lock, so that of imports at once the later one finds what the earlier one has written.
+ * Finds or creates what these records name, and returns it for each of them. What is created
+ * or filled is decided under a lock, so that of imports at once the later one finds what the
+ * earlier one has written.
  */
 export async function linkRecords(
   tx: Transaction,
   written: readonly RecordValues[],
-): Promise<Links> {
-  const wanted = wantedBy(written);
-  const names = ofTables((table): NamedRecord[] => wanted[table].flat());
+): Promise<Links[]> {
+  const wanted = written.map(namesIn);
+  const names = ofTables((table) => wanted.flatMap((one) => one[table]));
   const find = LINK_TABLES.map((table) => findRows(table, names[table]));
-  const [codes, ...found] = await tx.send(selectCodes(written), ...find);
-  let records = link(found);
-  if (LINK_TABLES.some((table) => records[table].isChanged)) {
-    const [, ...foundAgain] = await tx.send(
-      lockKeys(lockKeysOf(names)),
-      ...find,
-    );
-    records = link(foundAgain);
-    await tx.send(...LINK_TABLES.flatMap((table) => records[table].writes()));
+  let { tables, links } = link(await tx.send(...find));
+  if (tables.some(({ isChanged }) => isChanged)) {
+    const [, ...found] = await tx.send(lockKeys(lockKeysOf(names)), ...find);
+    ({ tables, links } = link(found));
+    await tx.send(...tables.flatMap((table) => table.writes()));
   }
   const formats = await findFormats(
     tx,
-    codes.filter(({ list }) => list === "product_forms"),
+    new Set(written.flatMap((record) => formOf(record) ?? [])),
   );
-  return new Links(records, codes, formats);
+  return links.map((one, i) => {
+    const form = formOf(written[i]!);
+    return { ...one, formatId: form && formats.get(form) };
+  });
 
   /** Links every record to the rows. What is missing is a row to create or to fill. */
-  function link(rows: readonly object[][]): Record<Table, Records> {
-    return ofTables((table, i) => {
-      const records = new Records(table, rows[i] as LinkRow[]);
-      for (const ofRecord of wanted[table]) {
-        records.linkAll(ofRecord.map((named) => ({ named, role: named.role })));
-      }
-      return records;
-    });
+  function link(rows: readonly object[][]) {
+    const tables = LINK_TABLES.map((table, i) =>
+      new Records(table, rows[i] as LinkRow[])
+    );
+    const links = wanted.map((one) =>
+      ofTables((table, i) => tables[i]!.linkAll(one[table]))
+    );
+    return { tables, links };
   }
 }
 
-/** What each record names in each table. A contributor has its role. */
-function wantedBy(
-  records: readonly RecordValues[],
-): Record<Table, (NamedRecord & { role?: string })[][]> {
+/** What a record names in each table. */
+function namesIn(record: RecordValues): Record<Table, NamedRecord[]> {
   const named = (name: unknown) => name ? [{ name: String(name) }] : [];
-  const all = (name: string) =>
-    records.map((one) => objectsIn(one[name]) as NamedRecord[]);
   return {
-    publishers: records.map(({ publisher }) => named(publisher)),
-    imprints: records.map(({ imprint }) => named(imprint)),
-    collections: all("collections"),
-    contributors: all("contributors") as ContributorRow[][],
+    publishers: named(record.publisher),
+    imprints: named(record.imprint),
+    collections: objectsIn(record.collections) as NamedRecord[],
+    contributors: objectsIn(record.contributors) as NamedRecord[],
   };
+}
+
+/** The form that a record names (List 150). */
+function formOf({ product_form }: RecordValues): string | undefined {
+  return typeof product_form === "string" ? product_form : undefined;
 }
 
 /** The names and identifiers that imports at once may create or fill a record for. */
@@ -206,13 +165,6 @@ function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
       ),
     ])
   );
-}
-
-/** Something named, with the role in which a record names it. */
-interface ToLink {
-  named: NamedRecord;
-  role?: string | undefined;
-  warn?: Warn;
 }
 
 /** The records of a table that may be meant, oldest first, and those to create. */
@@ -238,25 +190,29 @@ class Records {
    * Links what one record names. Those of one role are different rows, so that a product
    * gets no fewer contributors than its record has.
    */
-  linkAll(all: readonly ToLink[]): LinkRow[] {
+  linkAll(all: readonly NamedRecord[]): Linked[] {
     const shared = this.#sharedIdentifiers(all);
     const taken = new Map<string | undefined, Set<LinkRow>>();
-    return all.map(({ named, role, warn = () => {} }) => {
+    return all.map((named) => {
+      const { role } = named;
+      const warnings: LinkWarning[] = [];
+      const warn: Warn = (code, field, message) =>
+        void warnings.push({ code, field, message });
       const others = taken.getOrInsert(role, new Set());
       const identified = this.#identified(named, shared, warn);
       const row = this.#find(identified, others, warn) ??
         this.#create(identified);
       this.#fill(row, identified);
       if (role) others.add(row);
-      return row;
+      return { row, warnings };
     });
   }
 
   /** The identifiers that two names of one record bear. */
-  #sharedIdentifiers(all: readonly ToLink[]): Set<string> {
+  #sharedIdentifiers(all: readonly NamedRecord[]): Set<string> {
     const bearers = new Map<string, string>();
     const shared = new Set<string>();
-    for (const { named } of all) {
+    for (const named of all) {
       for (const id of this.#identifiersOf(named)) {
         const name = comparedName(named.name);
         if ((bearers.get(id) ?? name) !== name) shared.add(id);
@@ -387,47 +343,6 @@ class Records {
   }
 }
 
-/** The identifiers that a record says of a party. */
-export interface PartyIdentifiers {
-  table: Table;
-  id: string;
-  identifiers: readonly object[];
-}
-
-/** Gives parties without identifiers those that records say of them: of several, the first. */
-export function fillIdentifiers(
-  parties: readonly PartyIdentifiers[],
-): Statement[] {
-  return Array.from(
-    Map.groupBy(parties, ({ table }) => table),
-    ([name, all]) => {
-      const table = raw(name);
-      const rows = new Map(all.toReversed().map((party) => [party.id, party]));
-      return sql`
-        with lacking as materialized (
-          select r.id
-          from ${table} r
-          where r.organization_id = ${organization} and r.id ${
-        isOneOf([...rows.keys()])
-      }
-            and coalesce(r.identifiers, '[]') = '[]'
-          order by r.id
-          for no key update
-        )
-        update ${table} r
-        set identifiers = x.identifiers, updated_at = ${
-        nextUpdate("r.updated_at")
-      }
-        from jsonb_to_recordset(${
-        json([...rows.values()])
-      }) x (id uuid, identifiers jsonb)
-        where r.organization_id = ${organization} and r.id = x.id
-          and r.id in (select l.id from lacking l)
-      `;
-    },
-  );
-}
-
 /** Whether two names share a word. An initial is a word that begins so. */
 function shareWord(one: string, other: string): boolean {
   const others = nameWords(other);
@@ -459,68 +374,4 @@ function findRows(
     -- Who deletes one meanwhile waits; what is deleted already is created again.
     for key share of r
   `);
-}
-
-/** The codes that the records name. */
-function selectCodes(records: readonly RecordValues[]): Statement<ListCode> {
-  const wanted: Record<ListCode["list"], unknown[]> = {
-    product_forms: records.map(({ product_form }) => product_form),
-    publishing_statuses: records.map((one) => one.publishing_status),
-    product_availabilities: records.map((one) => one.product_availability),
-    contributor_roles: records.flatMap(({ contributors }) =>
-      objectsIn(contributors).map(({ role }) => role)
-    ),
-  };
-  const selects = Object.entries(wanted).map(([list, codes], i) => {
-    const given = new Set(codes.filter((code) => typeof code === "string"));
-    return sql`
-      ${i > 0 ? raw("union all") : []}
-      select '${raw(list)}' as list, c.code, c.id, c.name
-      from ${raw(list)} c
-      where c.code ${isOneOfTexts([...given])}
-    `;
-  });
-  return unprepared(sql`${selects}`);
-}
-
-/** The oldest format with each of these forms, by the form's id. Missing ones are created under the form's label. */
-async function findFormats(
-  tx: Transaction,
-  forms: readonly ListCode[],
-): Promise<Map<string, string>> {
-  const find = unprepared(sql<{ id: string; product_form_id: string }>`
-    select f.id, f.product_form_id
-    from formats f
-    where f.organization_id = ${organization} and f.product_form_id = any(array(
-      select x.id::uuid from jsonb_array_elements_text(${
-    json(forms.map(({ id }) => id))
-  }) x (id)
-    ))
-    order by f.created_at desc, f.id desc
-    for key share of f
-  `);
-  // Of several the oldest, which comes last.
-  const asMap = (rows: { id: string; product_form_id: string }[]) =>
-    new Map(rows.map((row) => [row.product_form_id, row.id]));
-  if (forms.length === 0) return new Map();
-  const [found] = await tx.send(find);
-  const known = asMap(found);
-  const missing = forms.filter(({ id }) => !known.has(id));
-  if (missing.length === 0) return known;
-  const [, foundAgain] = await tx.send(
-    lockKeys(missing.map(({ id }) => ({ match: "formats", value: id }))),
-    find,
-  );
-  const formats = asMap(foundAgain);
-  const inserts = missing.flatMap(({ id: formId, name }) => {
-    if (formats.has(formId)) return [];
-    const id = uuidv7();
-    formats.set(formId, id);
-    return [sql`
-      insert into formats (organization_id, id, name, product_form_id)
-      values (${organization}, ${id}, ${name}, ${formId})
-    `];
-  });
-  await tx.send(...inserts);
-  return formats;
 }
