@@ -11,7 +11,7 @@ import { etagOf } from "../db/entity_tag.ts";
 import { openXml } from "../middleware/body.ts";
 import { isNotModified, prefersXml } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
-import { type Admitted, checkReady } from "../middleware/guard.ts";
+import type { Admitted } from "../middleware/guard.ts";
 import { toApiError } from "../middleware/respond.ts";
 import { cursorText } from "../schema/changes_query.ts";
 import { ApiError } from "../schema/errors.ts";
@@ -27,6 +27,7 @@ import type {
   OnixQuery,
 } from "../schema/onix/query.ts";
 import { ok } from "./responses.ts";
+import { importError, streamImport } from "./streamed_import.ts";
 
 /* The handlers of products in ONIX for Books. */
 
@@ -73,12 +74,6 @@ async function* recordsOf(
   }
 }
 
-/** The memory for a group of records that is written. */
-const GROUP_BYTES = 16 * 2 ** 20;
-
-/** The time that a group waits for its memory. */
-const GROUP_WAIT_MS = 60_000;
-
 /**
  * `POST /onix/products`: imports a message as it arrives, as long as the credentials are
  * valid.
@@ -86,47 +81,29 @@ const GROUP_WAIT_MS = 60_000;
 export async function write(
   context: Admitted<ImportQuery>,
 ): Promise<HandlerResponse> {
-  const { services, shares, caller, author, request, query, log } = context;
-  // Each group has the time of a request, and so has the response.
-  const deadline = () => performance.now() + services.deadlineMs;
-  const queries = () =>
-    services.database.for({ deadline: deadline(), caller, author });
-  const letOthersRun = shares.parsing.pacer(caller);
-  async function pace() {
-    checkReady(services);
-    await letOthersRun();
-  }
-  const { chunks, charset } = openXml(context);
-  const sender = prefersXml(request)
-    ? (await readSender(queries())).organization
-    : undefined;
-  try {
+  const { request, query, log } = context;
+  return await streamImport(context, async ({ queries, pace, admit }) => {
+    const { chunks, charset } = openXml(context);
+    const sender = prefersXml(request)
+      ? (await readSender(queries())).organization
+      : undefined;
     const message = readMessage(chunks, { charset, pace });
     const report = await importMessage(queries, message, {
       dryRun: query.dry_run,
       edits: query.edits,
       stale: query.stale,
       pace,
-      async admit() {
-        context.deadline = deadline();
-        await context.checkCredentials();
-        const end = performance.now() + GROUP_WAIT_MS;
-        return await shares.texts.enter(caller, "long", end, GROUP_BYTES);
-      },
+      admit,
+    }).catch((error) => {
+      if (!(error instanceof ImportEnded)) throw error;
+      log.records = countsOf(error.report);
+      throw endOf(error);
     });
     log.records = countsOf(report);
     return sender === undefined
       ? ok(JSON.stringify(report))
       : xml(await acknowledgementOf(report, sender));
-  } catch (error) {
-    if (error instanceof ImportEnded) {
-      log.records = countsOf(error.report);
-      throw importError(error);
-    }
-    throw error;
-  } finally {
-    context.deadline = deadline();
-  }
+  });
 }
 
 /** How many records of an import had which outcome, for its log line. */
@@ -155,17 +132,11 @@ async function acknowledgementOf(
   return parts.join("");
 }
 
-/** The error that has ended an import, with the report on the records before. */
-function importError({ cause, report }: ImportEnded): ApiError {
-  const { code, message, details, headers } = cause instanceof XmlError
+function endOf({ cause, report }: ImportEnded): ApiError {
+  const error = cause instanceof XmlError
     ? invalidXml(cause)
     : toApiError(cause);
-  return new ApiError(code, message, {
-    cause,
-    details,
-    headers,
-    ...report.records > 0 && { report },
-  });
+  return importError(error, cause, report.records > 0 ? report : undefined);
 }
 
 function invalidXml({ code, message, line, column }: XmlError): ApiError {
