@@ -7,20 +7,22 @@
 
 const TESTS = new URL("../", import.meta.url);
 
-/** The folders whose tests are divided among the shards. */
-const FOLDERS = [
-  "access",
-  // These open no other database, so they run once.
-  ...Deno.env.get("TEST_DATABASE_URL") ? [] : ["embedded"],
-  "http",
-  "input",
-  "model",
-  "onix",
-  "products",
-  "references",
-  "system",
-  "webhooks",
-];
+/** The folders whose files need a worker or servers of their own: `deno.json` names them. */
+const ALONE = ["faults", "load", "processes", "scale", "shards"];
+
+/** The files that are divided among the shards: those of all other folders. */
+const FILES = [...Deno.readDirSync(TESTS)]
+  .filter(({ name, isDirectory }) =>
+    isDirectory && !ALONE.includes(name) &&
+    // The tests of the embedded database open no other one, so they run once.
+    !(name === "embedded" && Deno.env.has("TEST_DATABASE_URL"))
+  )
+  .flatMap((folder) =>
+    [...Deno.readDirSync(new URL(`${folder.name}/`, TESTS))]
+      .map(({ name }) => `${folder.name}/${name}`)
+  )
+  .filter((path) => path.endsWith("_test.ts"))
+  .sort();
 
 /** The share of all tests that each shard has. The last ones are short, so that all workers end at about the same time. */
 const SHARES = [3, 3, 3, 1, 1, 1];
@@ -36,6 +38,9 @@ const SECONDS: Record<string, number> = {
   "embedded/log_outage_test.ts": 6,
   "embedded/maintenance_test.ts": 3,
   "embedded/quickstart_test.ts": 7,
+  "history/history_test.ts": 15,
+  "history/restore_test.ts": 8,
+  "history/retention_test.ts": 4,
   "http/client_test.ts": 7,
   "http/docs_test.ts": 15,
   "http/flood_test.ts": 9,
@@ -58,6 +63,7 @@ const SECONDS: Record<string, number> = {
   "products/sql_writes_test.ts": 15,
   "products/totals_test.ts": 4,
   "products/territories_test.ts": 6,
+  "sheets/sheets_test.ts": 10,
   "system/database_test.ts": 4,
   "system/doctor_test.ts": 4,
   "system/migrate_test.ts": 5,
@@ -83,17 +89,13 @@ export async function importShard(number: number): Promise<void> {
 
 /** The files of each shard. The longest are dealt out first, each to the shard that has least of its share to do. */
 function shards(): string[][] {
-  const files = FOLDERS.flatMap((folder) =>
-    [...Deno.readDirSync(new URL(folder, TESTS))]
-      .map(({ name }) => `${folder}/${name}`)
-  ).filter((path) => path.endsWith("_test.ts")).sort();
   const secondsOf = (file: string) => SECONDS[file] ?? SHORT;
   const shards = SHARES.map((share) => ({
     files: [] as string[],
     share,
     seconds: 0,
   }));
-  for (const file of files.sort((a, b) => secondsOf(b) - secondsOf(a))) {
+  for (const file of FILES.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
     const least = shards.reduce((a, b) =>
       (b.seconds + secondsOf(file)) / b.share <
           (a.seconds + secondsOf(file)) / a.share
