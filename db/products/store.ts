@@ -371,7 +371,8 @@ export function storeUnauthored(ids: readonly string[]): Statement {
   const small = sql`${sizeOfDocument} <= ${maxBytes}`;
   const missing = sql`
     select
-      d.organization_id, d.product_id, d.change_version, d.updated_at, d.names_version,
+      d.organization_id, d.product_id, d.change_version, d.updated_at,
+      case when ${small} then d.names_version end as names_version,
       case when ${small} then d.summary else '' end as summary,
       case when ${small} then d.details else '' end as details
     from (${buildDocuments(isOneOf(ids))} and not ${isStored} offset 0) d
