@@ -71,8 +71,11 @@ export interface Queries {
   write<const S extends readonly Statement[]>(
     ...statements: S
   ): Promise<Results<S>>;
-  /** Writes in the background. Drops the statements under load, and ignores errors. */
-  inBackground(...statements: Statement[]): void;
+  /**
+   * Writes in the background. Drops the statements under load, and ignores errors. Settles
+   * when they are written or dropped.
+   */
+  inBackground(...statements: Statement[]): Promise<void>;
 }
 
 /** The only access to database connections. */
@@ -137,7 +140,7 @@ export async function openDatabase(
   }
   const housekeeping = setInterval(() => {
     if (!embedded) pool.closeUnused();
-    else runInBackground(background, maintainOnce);
+    else runInBackground(background, Infinity, maintainOnce);
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {
@@ -173,10 +176,11 @@ const MAX_TASKS = 2;
 
 async function runInBackground(
   queue: Queue,
+  deadline: number,
   work: () => Promise<unknown>,
 ): Promise<void> {
   try {
-    using _ = await queue.enter(SERVICE, "short", Infinity);
+    using _ = await queue.enter(SERVICE, "short", deadline);
     await work();
   } catch {
     // The task is optional.
@@ -223,9 +227,10 @@ class CallerQueries implements Queries {
     return this.transaction((tx) => tx.commit(...statements));
   }
 
-  inBackground(...statements: Statement[]): void {
-    runInBackground(
+  inBackground(...statements: Statement[]): Promise<void> {
+    return runInBackground(
       this.#shared.background,
+      this.#deadline,
       () => this.write(...statements),
     );
   }

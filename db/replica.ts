@@ -110,7 +110,7 @@ export async function openReplica(
           primary.transaction(work, ...opening),
         write: (...statements) => primary.write(...statements),
         // A read-only caller's reads store nothing.
-        inBackground() {},
+        inBackground: () => Promise.resolve(),
       };
     },
     get load() {

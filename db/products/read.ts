@@ -29,6 +29,7 @@ import {
 } from "./document.ts";
 import { productNotFound, tooLarge } from "./errors.ts";
 import { storeProducts } from "./store.ts";
+import { storeLatest } from "./versions.ts";
 
 /*
  * A product is read from its valid document, and without one from the tables.
@@ -110,8 +111,9 @@ export async function getProductArray(
 }
 
 /**
- * Builds a product that has no valid document, and stores it in the background. Returns
- * what `cut` selects from its text, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
+ * Builds a product that has no valid document, and stores it in the background: what SQL has
+ * made of it before it is shown, so that the history has it. Returns what `cut` selects from
+ * the text of the product, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
  * for a product over 4 MiB, which only SQL can store.
  */
 export async function readBuilt(
@@ -119,6 +121,7 @@ export async function readBuilt(
   id: string,
   cut = raw("x.product"),
 ): Promise<{ text: string; etag: string }> {
+  const isNew = await storeLatest(database, id);
   type Built =
     & { text: string; etag: string; is_storable: boolean; bytes: number }
     & LongText;
@@ -136,7 +139,7 @@ export async function readBuilt(
   if (!built) throw productNotFound(id);
   const { text, etag, is_storable, bytes } = built;
   if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
-  if (is_storable) database.inBackground(...storeProducts([id]));
+  if (is_storable && !isNew) database.inBackground(...storeProducts([id]));
   return { text, etag };
 }
 

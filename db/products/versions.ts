@@ -37,19 +37,24 @@ export const versionColumns = sql`
   d.change_version::text as version, ${rfc3339("d.changed_at")} as at, d.event
 `;
 
-/** Stores the version of a product that SQL beside the service has made since the last one. */
+/**
+ * Stores the version of a product that SQL beside the service has made since the last one,
+ * before it is shown. Returns whether there was one: under load, and without the primary, it
+ * is left to the next read or write.
+ */
 export async function storeLatest(
   database: Queries,
   id: string,
-): Promise<void> {
+): Promise<boolean> {
+  if (await database.isDistributed()) return false;
   const [product] = await database.lookUp(sql<{ is_stored: boolean }>`
     select ${isStored} as is_stored
     from products p
     where p.organization_id = ${organization} and p.id = ${id}
   `);
-  if (product && !product.is_stored) {
-    await database.write(storeUnauthored([id]));
-  }
+  if (!product || product.is_stored) return false;
+  await database.inBackground(storeUnauthored([id]));
+  return true;
 }
 
 /** The condition that version `d` is the chosen one, or was made before that time. */

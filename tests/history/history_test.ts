@@ -1,5 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { commandsOn, exported, imported } from "../support/client/transfer.ts";
+import {
+  commandsOn,
+  exported,
+  imported,
+  withHeader,
+} from "../support/client/transfer.ts";
+import { uuidv7 } from "../../db/uuid.ts";
 import { onixClient } from "../support/client/onix.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import {
@@ -31,7 +37,6 @@ async function entriesOf(
   return body.data;
 }
 
-const USD = [{ currency_code: "USD", retail_price: 1 }];
 const SUPPLY = (price_amount: number) => [{
   market_reference: "A",
   exclusivity: "exclusive",
@@ -47,169 +52,365 @@ const RIGHTS = (code: string) => [{
   territory: { countries_included: [code] },
 }];
 
-/** A way to write: its change of a product, the operation that its entry names, and the pointer of the change. */
-type Way = [
-  string,
-  (scene: Scene, id: string) => PromiseLike<unknown>,
-  string | null,
-  string[],
+/** The book that a way writes, and its id as soon as it has one. */
+interface Book {
+  isbn: string;
+  reference: string;
+  id: string;
+}
+
+/** What one write makes of the book, the event of its entry, if it has one, and the places that it changes. */
+type Cell = [
+  write: (book: Book) => PromiseLike<unknown>,
+  event?: string,
+  ...pointers: string[],
 ];
+
+/** The cells of a way to write. A way without a cell cannot do it. */
+interface Way {
+  operation: string | null;
+  kind?: string;
+  source?: (book: Book) => object;
+  create?: Cell;
+  change: Cell;
+  same: Cell;
+  remove?: Cell;
+}
+
+const PRICES = [{ currency_code: "USD", retail_price: 1 }];
+
+/** The ways to write a book. */
+function waysOf({ org, app, sql }: Scene): Record<string, Way> {
+  const onix = onixClient(app, org);
+  const at = ({ id }: Book) => `/api/products/${id}`;
+  const report = async (xml: string) => {
+    const { rejected } = await onix.report(xml);
+    assertEquals(rejected, 0, xml);
+  };
+  const saying = (
+    { isbn, reference }: Book,
+    notification: string,
+    pages: number,
+  ) => report(message(record({ isbn, reference, notification, pages })));
+  const ended = ({ reference }: Book) => report(message(deletionOf(reference)));
+  const recordOf = ({ reference }: Book) => ({
+    sender: "Harbour Press",
+    sent: "2026-11-24T12:00:00.000Z",
+    record_reference: reference,
+  });
+  const written = async (operations: object[], options?: object) => {
+    const { body } = await org.batch(operations, options);
+    assert(body.data.every(({ status }: Any) => status < 300), body);
+  };
+  const batch = (options?: object): Way => ({
+    operation: "writeProducts",
+    create: [
+      ({ isbn }) =>
+        written([{
+          method: "create",
+          body: { title: "Emma", isbn13: isbn },
+        }], options),
+      "created",
+    ],
+    change: [
+      ({ id }) =>
+        written([{
+          method: "update",
+          id,
+          body: { subtitle: "B", product_prices: PRICES },
+        }], options),
+      "changed",
+      "/subtitle",
+      "/product_prices/0",
+    ],
+    same: [
+      ({ id }) =>
+        written([{ method: "update", id, body: { subtitle: "B" } }], options),
+    ],
+    remove: [
+      ({ id }) => written([{ method: "delete", id }], options),
+      "deleted",
+    ],
+  });
+  const atPath = (
+    path: string,
+    operation: string,
+    entries: object[],
+    pointer: string,
+  ): Way => ({
+    operation,
+    change: [
+      (book) => org.put(`${at(book)}/${path}`, entries),
+      "changed",
+      pointer,
+    ],
+    same: [(book) => org.put(`${at(book)}/${path}`, entries)],
+    remove: [(book) => org.put(`${at(book)}/${path}`, []), "changed", pointer],
+  });
+  const restored = async (book: Book, body: object) => {
+    const { status, text } = await org.post(`${at(book)}/restore`, body);
+    assertEquals(status, 200, text);
+  };
+  const oldest = async ({ id }: Book) =>
+    (await entriesOf(org, id)).at(-1).version;
+  const commands = app.database.for({
+    deadline: performance.now() + 600_000,
+    caller: { organizationId: org.id, name: "test" },
+    author: { by: null, operation: "import", requestId: null },
+  });
+  const line = ({ isbn }: Book, subtitle: string | null, id?: string) =>
+    imported(
+      commands,
+      withHeader(`${
+        JSON.stringify({
+          kind: "product",
+          id: id ?? uuidv7(),
+          title: "Emma",
+          isbn13: isbn,
+          subtitle,
+        })
+      }\n`),
+    );
+  const sheet = async ({ isbn }: Book, pages: number) => {
+    const { status, text } = await app.send("/api/csv/products?create=true", {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "text/csv" },
+      body: `isbn13,title,page_count\n${isbn},Emma,${pages}\n`,
+    });
+    assertEquals(status, 200, text);
+  };
+  return {
+    "a request": {
+      operation: "",
+      create: [({ isbn }) => org.create({ isbn13: isbn }), "created"],
+      change: [
+        (book) => org.put(at(book), { subtitle: "A" }),
+        "changed",
+        "/subtitle",
+      ],
+      same: [(book) => org.put(at(book), { subtitle: "A" })],
+      remove: [(book) => org.delete(at(book)), "deleted"],
+    },
+    "a batch": batch(),
+    "an atomic batch": batch({ atomic: true }),
+    "an upsert": {
+      operation: "writeProducts",
+      create: [
+        ({ isbn }) =>
+          written([{
+            method: "upsert",
+            match: "isbn13",
+            body: { isbn13: isbn, title: "Emma" },
+          }]),
+        "created",
+      ],
+      change: [
+        ({ isbn }) =>
+          written([{
+            method: "upsert",
+            match: "isbn13",
+            body: { isbn13: isbn, page_count: 7 },
+          }]),
+        "changed",
+        "/page_count",
+      ],
+      same: [({ isbn }) =>
+        written([{
+          method: "upsert",
+          match: "isbn13",
+          body: { isbn13: isbn, page_count: 7 },
+        }])],
+    },
+    "the path of territories": atPath(
+      "territories",
+      "replaceTerritories",
+      SUPPLY(5),
+      "/product_territories/0",
+    ),
+    "the path of rights": atPath(
+      "sales-rights",
+      "replaceSalesRights",
+      RIGHTS("CH"),
+      "/product_sales_rights/0",
+    ),
+    "ONIX 03": {
+      operation: "importOnix",
+      source: recordOf,
+      create: [(book) => saying(book, "03", 474), "created"],
+      change: [(book) => saying(book, "03", 475), "changed", "/page_count"],
+      same: [(book) => saying(book, "03", 475)],
+      // A record of notification 03 deletes no product.
+      remove: [(book) => ended(book), "deleted"],
+    },
+    "ONIX 04": {
+      operation: "importOnix",
+      source: recordOf,
+      create: [(book) => saying(book, "03", 474), "created"],
+      change: [(book) => saying(book, "04", 476), "changed", "/page_count"],
+      same: [(book) => saying(book, "04", 476)],
+    },
+    "ONIX 05": {
+      operation: "importOnix",
+      source: recordOf,
+      create: [(book) => saying(book, "03", 474), "created"],
+      change: [(book) => ended(book), "deleted"],
+      same: [(book) => ended(book)],
+    },
+    NDJSON: {
+      operation: "import",
+      kind: "command",
+      create: [(book) => line(book, null), "created"],
+      change: [(book) => line(book, "N", book.id), "changed", "/subtitle"],
+      same: [(book) => line(book, "N", book.id)],
+    },
+    "a sheet": {
+      operation: "importSheet",
+      source: () => ({ line: 2 }),
+      create: [(book) => sheet(book, 5), "created"],
+      change: [(book) => sheet(book, 6), "changed", "/page_count"],
+      same: [(book) => sheet(book, 6)],
+    },
+    "a restoration": {
+      operation: "restoreProduct",
+      create: [
+        async ({ isbn }) => {
+          const { id, path } = await org.create({ isbn13: isbn });
+          await org.put(path, { subtitle: "R" });
+          await org.delete(path);
+          await restored({ id } as Book, {});
+        },
+        "restored",
+      ],
+      change: [
+        async (book) => await restored(book, { version: await oldest(book) }),
+        "restored",
+        "/subtitle",
+      ],
+      same: [
+        async (book) => await restored(book, { version: await oldest(book) }),
+      ],
+    },
+    "SQL on products": {
+      operation: null,
+      kind: "database",
+      create: [
+        ({ isbn }) =>
+          sql`insert into products (organization_id, title, isbn13) values (${org.id}, 'Emma', ${isbn})`,
+        "created",
+      ],
+      change: [
+        ({ id }) => sql`update products set subtitle = 'C' where id = ${id}`,
+        "changed",
+        "/subtitle",
+      ],
+      same: [
+        ({ id }) => sql`update products set subtitle = 'C' where id = ${id}`,
+      ],
+      remove: [
+        ({ id }) => sql`delete from products where id = ${id}`,
+        "deleted",
+      ],
+    },
+    "SQL on nested rows": {
+      operation: null,
+      kind: "database",
+      create: [
+        async ({ isbn }) => {
+          const { id } = await org.create({ isbn13: isbn });
+          await sql`insert into product_prices (organization_id, id, product_id, position, currency_code, retail_price) values (${org.id}, gen_random_uuid(), ${id}, 0, 'USD', 1)`;
+        },
+        "changed",
+        "/product_prices/0",
+      ],
+      change: [
+        ({ id }) =>
+          sql`update product_prices set retail_price = 3 where product_id = ${id}`,
+        "changed",
+        "/product_prices/0/retail_price",
+      ],
+      same: [
+        ({ id }) =>
+          sql`update product_prices set retail_price = 3 where product_id = ${id}`,
+      ],
+      remove: [
+        ({ id }) => sql`delete from product_prices where product_id = ${id}`,
+        "changed",
+        "/product_prices/0",
+      ],
+    },
+  };
+}
+
+it("has an entry of each way to create, change and delete, and none of one that changes nothing", async (scene) => {
+  const { org } = scene;
+  for (const [n, [way, cells]] of Object.entries(waysOf(scene)).entries()) {
+    const { operation, kind = "api_key", source } = cells;
+    const book: Book = {
+      isbn: isbnOf(100 + n),
+      reference: `book.${n}`,
+      id: "",
+    };
+    if (!cells.create) book.id = (await org.create({ isbn13: book.isbn })).id;
+    for (const name of ["create", "change", "same", "remove"] as const) {
+      if (!cells[name]) continue;
+      const [write, event, ...pointers] = cells[name];
+      const before = book.id ? await entriesOf(org, book.id) : [];
+      await write(book);
+      if (!book.id) {
+        const { body } = await org.get(`/api/products?isbn13=${book.isbn}`);
+        book.id = body.data[0].id;
+      }
+      const shown = await org.get(`/api/products/${book.id}`);
+      const [entry, ...others] = await entriesOf(org, book.id);
+      const cell = `${way}: ${name}`;
+      if (!event) {
+        assertEquals([entry, ...others], before, cell);
+        continue;
+      }
+      if (name !== "create") assertEquals(others, before, cell);
+      const single = { created: "createProduct", changed: "updateProduct" };
+      assertEquals(
+        [entry.event, entry.operation, entry.changed_by.kind, entry.source],
+        [
+          event,
+          operation === ""
+            ? single[event as keyof typeof single] ?? "deleteProduct"
+            : operation,
+          kind,
+          source?.(book),
+        ],
+        cell,
+      );
+      const changed = entry.changes.map(({ pointer }: Any) => pointer);
+      assert(
+        pointers.every((pointer) => changed.includes(pointer)) &&
+          changed.length >= pointers.length,
+        `${cell}: ${changed}`,
+      );
+      // A version is what was shown then.
+      const { version, at } = entry;
+      for (const query of [`version=${version}`, `at=${at}`]) {
+        const past = await org.get(`/api/products/${book.id}?${query}`);
+        assertEquals(
+          [past.status, past.body.data, past.headers.get("etag")],
+          [shown.status, shown.body.data, null],
+          cell,
+        );
+      }
+    }
+  }
+});
+
+it("has no entry of a rename", async ({ org }) => {
+  const { id } = await org.create({ publisher_id: org.publisher });
+  const before = await entriesOf(org, id);
+  await org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" });
+  await org.get(`/api/products/${id}`);
+  assertEquals(await entriesOf(org, id), before);
+});
 
 const onix = ({ app, org }: Scene, xml: string) =>
   onixClient(app, org).report(xml);
-
-const WAYS: Way[] = [
-  [
-    "PUT",
-    ({ org }, id) => org.put(`/api/products/${id}`, { subtitle: "A" }),
-    "updateProduct",
-    ["/subtitle"],
-  ],
-  [
-    "a batch",
-    ({ org }, id) =>
-      org.batch([{ method: "update", id, body: { subtitle: "B" } }]),
-    "writeProducts",
-    ["/subtitle"],
-  ],
-  [
-    "an atomic batch",
-    ({ org }, id) =>
-      org.batch([{ method: "update", id, body: { product_prices: USD } }], {
-        atomic: true,
-      }),
-    "writeProducts",
-    ["/product_prices/0"],
-  ],
-  [
-    "an upsert",
-    ({ org }) =>
-      org.batch([{
-        method: "upsert",
-        match: "isbn13",
-        body: { isbn13: isbnOf(1), page_count: 7 },
-      }]),
-    "writeProducts",
-    ["/page_count"],
-  ],
-  [
-    "the path of territories",
-    ({ org }, id) => org.put(`/api/products/${id}/territories`, SUPPLY(5)),
-    "replaceTerritories",
-    ["/product_territories/0"],
-  ],
-  [
-    "the path of rights",
-    ({ org }, id) => org.put(`/api/products/${id}/sales-rights`, RIGHTS("CH")),
-    "replaceSalesRights",
-    ["/product_sales_rights/0"],
-  ],
-  [
-    "ONIX 04",
-    (scene) =>
-      onix(
-        scene,
-        message(
-          record({
-            reference: "a",
-            isbn: isbnOf(1),
-            notification: "04",
-            pages: 9,
-          }),
-        ),
-      ),
-    "importOnix",
-    ["/page_count"],
-  ],
-  [
-    "SQL on products",
-    ({ sql }, id) => sql`update products set subtitle = 'C' where id = ${id}`,
-    null,
-    ["/subtitle"],
-  ],
-  [
-    "SQL on nested rows",
-    ({ sql }, id) =>
-      sql`update product_prices set retail_price = 3 where product_id = ${id}`,
-    null,
-    ["/product_prices/0/retail_price"],
-  ],
-  [
-    "SQL on supply prices",
-    ({ sql }, id) =>
-      sql`update supply_prices set price_amount = 4 where product_id = ${id}`,
-    null,
-    ["/product_territories/0/supply_details/0/prices/0/price_amount"],
-  ],
-];
-
-it("has an entry of each way to write, and none of one that changes nothing", async (scene) => {
-  const { org, app, sql } = scene;
-  await onix(scene, message(record({ reference: "a", isbn: isbnOf(1) })));
-  const { body } = await org.get(`/api/products?isbn13=${isbnOf(1)}`);
-  const id = body.data[0].id as string;
-
-  for (const [way, write, operation, pointers] of WAYS) {
-    const before = await entriesOf(org, id);
-    await write(scene, id);
-    const [entry, ...others] = await entriesOf(org, id);
-    assertEquals(others, before, way);
-    assertEquals(
-      [entry.event, entry.operation, entry.changed_by.kind],
-      ["changed", operation, operation ? "api_key" : "database"],
-      way,
-    );
-    const changed = entry.changes.map(({ pointer }: Any) => pointer);
-    assert(
-      pointers.every((pointer) => changed.includes(pointer)),
-      `${way}: ${changed}`,
-    );
-  }
-
-  const all = await entriesOf(org, id, "?limit=100");
-  const again = [
-    () => org.put(`/api/products/${id}`, { subtitle: "C" }),
-    () => org.batch([{ method: "update", id, body: { subtitle: "C" } }]),
-    () => org.put(`/api/products/${id}/sales-rights`, RIGHTS("CH")),
-    () =>
-      onix(
-        scene,
-        message(
-          record({
-            reference: "a",
-            isbn: isbnOf(1),
-            notification: "04",
-            pages: 9,
-          }),
-        ),
-      ),
-    () => sql`update products set subtitle = 'C' where id = ${id}`,
-    () => org.put(`/api/publishers/${org.publisher}`, { name: "Renamed" }),
-  ];
-  for (const write of again) await write();
-  assertEquals(await entriesOf(org, id, "?limit=100"), all);
-
-  const created = all.at(-1);
-  assertEquals([created.event, created.operation, created.changes], [
-    "created",
-    "importOnix",
-    [],
-  ]);
-  assertEquals(created.source, {
-    sender: "Harbour Press",
-    sent: created.source.sent,
-    record_reference: "a",
-  });
-
-  // Each version is what was shown then.
-  for (const [i, { version, at }] of all.entries()) {
-    const one = await org.get(`/api/products/${id}?version=${version}`);
-    const other = await org.get(`/api/products/${id}?at=${at}`);
-    assertEquals(one.body.data, other.body.data, String(i));
-    assertEquals(one.headers.get("etag"), null);
-  }
-  await app.sql`select`;
-});
 
 it("has the end of a product, however it is deleted, and what created it again", async (scene) => {
   const { org, sql } = scene;
@@ -352,6 +553,40 @@ it("never blames a write for what SQL did before it", async ({ org, sql }) => {
   }
 });
 
+it("has each change by SQL that a request has shown", async ({ org, sql }) => {
+  const { id, path } = await org.create();
+  const reads = [path, `${path}/territories`, `/api/onix/products/${id}`];
+  const titles = Array.from({ length: 30 }, (_, i) => `By SQL ${i}`);
+  for (const [i, title] of titles.entries()) {
+    await sql`update products set title = ${title} where id = ${id}`;
+    assertEquals((await org.get(reads[i % reads.length]!)).status, 200);
+  }
+  const entries = await entriesOf(org, id);
+  assertEquals(
+    entries.flatMap(({ changes }) => changes.map(({ to }: Any) => to)),
+    titles.toReversed(),
+  );
+});
+
+it("has no JSON of a product that is too large to be shown", async ({ org, sql }) => {
+  const { id, path } = await org.create();
+  await sql`
+    insert into collateral (organization_id, id, product_id, position, collateral_type, text)
+    select ${org.id}, gen_random_uuid(), ${id}, n, 'text_content', repeat('x', 200000) from generate_series(1, 25) n
+  `;
+  const large = async () => (await org.get(path)).status;
+  assertEquals(await large(), 409);
+  const [{ changes }] = await entriesOf(org, id);
+  assertEquals([changes, await large()], [null, 409]);
+  await sql`delete from collateral where product_id = ${id}`;
+  assertEquals(await large(), 200);
+  assertEquals((await entriesOf(org, id)).map(({ changes }) => changes), [
+    null,
+    null,
+    [],
+  ]);
+});
+
 it("tells what changed: entries by id and by what they are about, order once, long texts cut", async ({ org }) => {
   const subjects = Array.from({ length: 300 }, (_, i) => ({
     subject_scheme_identifier: "24",
@@ -360,7 +595,7 @@ it("tells what changed: entries by id and by what they are about, order once, lo
   }));
   const { id, path, product } = await org.create({
     subjects,
-    product_prices: [...USD, { currency_code: "EUR" }],
+    product_prices: [...PRICES, { currency_code: "EUR" }],
   });
   const [usd] = product.product_prices;
   const cases: [object, [string, string][]][] = [
