@@ -39,7 +39,7 @@ const SECONDS: Record<string, number> = {
   "embedded/maintenance_test.ts": 3,
   "embedded/quickstart_test.ts": 7,
   "history/history_test.ts": 15,
-  "history/restore_test.ts": 8,
+  "history/restore_test.ts": 25,
   "history/retention_test.ts": 4,
   "http/client_test.ts": 7,
   "http/docs_test.ts": 15,
