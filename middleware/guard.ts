@@ -212,7 +212,7 @@ export function checkReady({ isReady }: Services): void {
 }
 
 /** The replica for callers that may only read, if there is one. Otherwise the primary. */
-function queriesOf(
+export function queriesOf(
   { services: { database, replica }, deadline, memory }: Context,
   caller: AuthenticatedCaller,
   author: Author,

@@ -3,7 +3,7 @@ import { importSheet, SheetEnded } from "../db/sheets/import.ts";
 import { readSheet } from "../middleware/body.ts";
 import { prefers } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
-import type { Admitted } from "../middleware/guard.ts";
+import { type Admitted, queriesOf } from "../middleware/guard.ts";
 import { toApiError } from "../middleware/respond.ts";
 import type { SheetImportQuery, SheetQuery } from "../schema/sheets/query.ts";
 import { ok } from "./responses.ts";
@@ -19,14 +19,13 @@ import {
 export async function read(
   context: Admitted<SheetQuery>,
 ): Promise<HandlerResponse> {
-  const { services, shares, caller, query } = context;
+  const { services, shares, caller, author, query } = context;
   const pace = shares.parsing.pacer(caller);
   // Each page has the time of a request.
-  const queries = () =>
-    services.database.for({
-      deadline: performance.now() + services.deadlineMs,
-      caller,
-    });
+  const queries = () => {
+    context.deadline = performance.now() + services.deadlineMs;
+    return queriesOf(context, caller, author);
+  };
   const parts = await exportSheet(queries, query);
   async function* paced() {
     for await (const part of parts) {
@@ -53,7 +52,7 @@ export async function write(
   );
   return await streamImport(context, async ({ queries, pace, admit }) => {
     const { chunks, charset } = await readSheet(context);
-    const { report, refused } = await importSheet(queries, chunks, {
+    const { report, refused } = await importSheet(queries, () => chunks, {
       ...query,
       charset,
       pace,

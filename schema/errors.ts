@@ -179,7 +179,8 @@ export function detailAt(pointer: string, message: string): ErrorDetail {
   return { pointer, ...splitMessage(message) };
 }
 
-function splitMessage(text: string) {
+/** The code and the sentence of a rule's message. */
+export function splitMessage(text: string) {
   const [, code = "invalid", message = text] = /^(\w+): (.*)$/s.exec(text) ??
     [];
   return { code, message };

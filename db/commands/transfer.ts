@@ -141,14 +141,14 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       },
       { connect, connectToImport },
     ) {
-      using source = await openSource(path);
       if (/\.csv$/i.test(path)) {
-        return await importCsv(await connect(organization), source, {
+        return await importCsv(await connect(organization), path, {
           ...sheet,
           dry_run: dryRun,
           stale: stale === "apply" ? "apply" : "refuse",
         });
       }
+      using source = await openSource(path);
       if (!source.isXml && !source.isJson) {
         throw new Error(
           "The file is neither an ONIX message (XML) nor the output of export (a JSON object on each line)",
@@ -203,14 +203,17 @@ function told(error: unknown): never {
 
 async function importCsv(
   database: Queries,
-  source: ImportFile,
+  path: string,
   query: SheetImportQuery,
 ): Promise<string> {
   const { dry_run: dryRun } = query;
   using bar = openProgressBar(dryRun ? "Checking" : "Importing", "rows");
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of source.bytes) chunks.push(chunk);
-  const { report } = await importSheet(() => database, chunks, {
+  // It is read several times, and stays in its file.
+  async function* source(): AsyncGenerator<Uint8Array> {
+    using file = await openSource(path);
+    yield* file.bytes;
+  }
+  const { report } = await importSheet(() => database, source, {
     ...query,
     pace: () => Promise.resolve(),
     progress: (rows) => bar.show(rows, {}),

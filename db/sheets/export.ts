@@ -1,14 +1,20 @@
 import { stringify } from "csv-stringify/sync";
 import type { Entry } from "../../schema/bodies.ts";
+import { invalid, splitMessage } from "../../schema/errors.ts";
 import type { ListQuery } from "../../schema/list_query.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { cellOf } from "../../schema/sheets/cells.ts";
-import { type Column, valueAt } from "../../schema/sheets/columns.ts";
+import {
+  type Column,
+  columnOf,
+  defaultColumns,
+  valueAt,
+} from "../../schema/sheets/columns.ts";
 import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
+import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { selectProducts } from "../products/read.ts";
 import { listIds } from "../products/list.ts";
-import { exportColumns } from "./columns.ts";
 
 /** The products that are read at once. */
 const PAGE = 200;
@@ -32,41 +38,79 @@ export const BYTE_ORDER_MARK = "\ufeff";
 /**
  * Writes the products that a query finds, page by page. The ids are read first: a client may
  * take its time, and no transaction waits for it. A product that is deleted meanwhile has no
- * row. `queries` begins a new time limit for each page.
+ * row. `queries` begins a new time limit for each page. Throws `VALIDATION_ERROR` for an
+ * unknown column.
  */
 export async function exportSheet(
-  queries: () => Queries,
-  { columns: names, delimiter, decimal, ...query }: SheetQuery,
+  queries: () => Reader,
+  { columns: names, delimiter: name, decimal, ...query }: SheetQuery,
 ): Promise<AsyncGenerator<string>> {
-  const columns = await exportColumns(queries(), names);
+  const columns = await findColumns(queries(), names);
   const ids = await listIds(queries(), query as ListQuery);
-  return pagesOf(queries, ids, columns, {
-    delimiter: DELIMITERS[delimiter as keyof typeof DELIMITERS],
-    decimal,
-  });
+  const delimiter = DELIMITERS[name as keyof typeof DELIMITERS];
+
+  async function* parts(): AsyncGenerator<string> {
+    const header = columns.map(({ name }) => name);
+    yield BYTE_ORDER_MARK + writeRows([header], delimiter);
+    for (let from = 0; from < ids.length; from += PAGE * ID_LENGTH) {
+      const page = ids.slice(from, from + PAGE * ID_LENGTH - 1).split(",");
+      const found = await queries().scan(selectProducts(page));
+      const products = new Map(found.map(({ id, product }) => [id, product]));
+      yield writeRows(
+        page.flatMap((id) => {
+          const text = products.get(id);
+          if (text === undefined) return [];
+          const product = parseExact(text) as Entry;
+          return [
+            columns.map((column) =>
+              cellOf(valueAt(product, column), column, decimal)
+            ),
+          ];
+        }),
+        delimiter,
+      );
+    }
+  }
+
+  return parts();
 }
 
-async function* pagesOf(
-  queries: () => Queries,
-  ids: string,
-  columns: readonly Column[],
-  { delimiter, decimal }: { delimiter: string; decimal: "point" | "comma" },
-): AsyncGenerator<string> {
-  const write = (rows: string[][]) => writeRows(rows, delimiter);
-  yield BYTE_ORDER_MARK + write([columns.map(({ name }) => name)]);
-  for (let from = 0; from < ids.length; from += PAGE * ID_LENGTH) {
-    const page = ids.slice(from, from + PAGE * ID_LENGTH - 1).split(",");
-    const found = await queries().scan(selectProducts(page));
-    const products = new Map(found.map(({ id, product }) => [id, product]));
-    yield write(page.flatMap((id) => {
-      const text = products.get(id);
-      if (text === undefined) return [];
-      const product = parseExact(text) as Entry;
-      return [
-        columns.map((column) =>
-          cellOf(valueAt(product, column), column, decimal)
-        ),
-      ];
-    }));
-  }
+/** What reads the products of an export. */
+type Reader = Pick<Queries, "lookUp" | "scan">;
+
+async function findColumns(
+  database: Reader,
+  names: readonly string[] | undefined,
+): Promise<Column[]> {
+  const customFields = await readCustomFields(database);
+  const columns = (names ??
+    defaultColumns(await readCurrencies(database), customFields))
+    .map((name) => columnOf(name, customFields));
+  const faults = columns.filter((column) => typeof column === "string");
+  if (faults.length === 0) return columns as Column[];
+  throw invalid(
+    "The query",
+    faults.map((text) => ({ ...splitMessage(text), parameter: "columns" })),
+  );
+}
+
+/** The names of the organization's custom fields. */
+export async function readCustomFields(
+  database: Pick<Reader, "lookUp">,
+): Promise<string[]> {
+  const fields = await database.lookUp(sql<{ name: string }>`
+    select distinct f.name from custom_fields f
+    where f.organization_id = ${organization}
+    order by f.name
+  `);
+  return fields.map(({ name }) => name);
+}
+
+async function readCurrencies(database: Reader): Promise<string[]> {
+  const rows = await database.scan(sql<{ currency_code: string }>`
+    select distinct r.currency_code from product_prices r
+    where r.organization_id = ${organization}
+    order by r.currency_code
+  `);
+  return rows.map(({ currency_code }) => currency_code);
 }

@@ -1,39 +1,33 @@
 import { validBody } from "../../schema/batch.ts";
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import { failure, guarded, UNRULED } from "../../schema/defects.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { Named } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { objectsIn } from "../../schema/objects.ts";
-import { readCell } from "../../schema/sheets/cells.ts";
 import type { Column } from "../../schema/sheets/columns.ts";
+import type { SheetImportQuery } from "../../schema/sheets/query.ts";
+import type {
+  CellChange,
+  RowOutcome,
+  SheetMessage,
+} from "../../schema/sheets/report.ts";
 import {
   type Cells,
+  changesOf,
   type Draft,
   draftOf,
-  matchOf,
-  messagesOf,
-} from "../../schema/sheets/draft.ts";
-import type { SheetImportQuery } from "../../schema/sheets/query.ts";
-import type { RowOutcome, SheetMessage } from "../../schema/sheets/report.ts";
-import { isUuid } from "../../schema/values.ts";
-import {
-  isOneOf,
-  organization,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+  faultsOf,
+  messageAt,
+} from "../../schema/sheets/row.ts";
+import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
+import { MAX_BYTES } from "../long_text.ts";
 import { linkRecords } from "../onix/links.ts";
-import type { Change, Write } from "../products/change.ts";
+import type { Write } from "../products/change.ts";
 import { readInGroups, sizeOfStored } from "../products/read.ts";
-import {
-  hasKey,
-  isbnKeys,
-  isFoundBy,
-  type KeyedProduct,
-  type ProductKey,
-} from "../products/keys.ts";
+import type { ProductKey } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
 import { changedFields } from "../products/upsert.ts";
 import {
@@ -42,414 +36,305 @@ import {
   writeTogether,
 } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
+import {
+  type Address,
+  areMeant,
+  type MeantProduct,
+  nameOf,
+  productsByAddress,
+} from "./address.ts";
 
 /*
- * Writes a group of rows in one transaction. A row becomes an upsert: it finds its product, its
- * cells become a body, and `write_together.ts` writes what the body changes.
+ * Writes a group of rows in one transaction. A row is an upsert of the batch: its product is
+ * locked and found, its cells become a body, and what the body changes is written with that of
+ * the other rows.
  */
 
-/** A row of a sheet with the cells of its columns, and what was said of it so far. */
+/** A row of a sheet, and what was said of it so far. */
 export interface SheetRow {
   line: number;
   cells: Cells;
+  /** How it finds its product. Absent if all its match cells are empty. */
+  address?: Address | undefined;
   messages: SheetMessage[];
 }
 
 export interface RowOptions extends SheetImportQuery {
   pace: () => Promise<void>;
-  /** The line that has written a product, by id. */
-  written: Map<string, number>;
 }
 
-interface FoundProduct extends KeyedProduct {
-  id: string;
-  bytes: number | null;
-}
-
-/** How a row finds its product. */
-interface Addressed {
-  row: SheetRow;
-  column?: Column;
-  id?: string;
-  key?: ProductKey;
-}
-
-type RowWrite = Write & Pick<Change, "source">;
-
-/** A row that changes its product, or creates one. */
-interface RowChange extends Cause {
+/** What a row makes of its product, or of a new one. */
+interface Planned extends Cause {
   row: SheetRow;
   draft: Draft;
   /** The product before. Absent for a new one. */
   product: Entry | undefined;
-  change: RowWrite;
+  change: Write & { source: Entry };
+  changes: CellChange[];
 }
+
+type Outcomes = Map<SheetRow, RowOutcome>;
 
 const DRY_RUN = new Error("A dry run is rolled back");
 
-/** Writes the rows, and returns what became of them, in their order. */
+/**
+ * Writes the first of the rows whose products fit into the memory of a group. Returns what became
+ * of these.
+ */
 export async function importRows(
   queries: () => Queries,
   rows: readonly SheetRow[],
   options: RowOptions,
 ): Promise<RowOutcome[]> {
-  const outcomes = new Map<SheetRow, RowOutcome>();
-  const addressed = rows.flatMap((row) => {
-    const found = addressOf(row);
-    if (!("fault" in found)) return [found];
-    outcomes.set(row, refusedRow(row, found.fault));
-    return [];
-  });
-  // Rows that change nothing lock nothing.
-  const found = await queries().scan(sql<FoundProduct>`
-    ${SELECT} where p.organization_id = ${organization} and ${
-    areMeant(addressed)
-  }
-  `);
-  const changing = await changingRows(
-    queries(),
-    addressed,
-    found,
-    outcomes,
-    options,
-  );
-  if (changing.length > 0) {
-    await queries().transaction(async (tx) => {
-      for (const { row } of changing) outcomes.delete(row);
-      await writeRows(tx, changing, outcomes, options);
-      if (options.dry_run) throw DRY_RUN;
-      await tx.commit();
-    }).catch((error) => {
-      if (error !== DRY_RUN) throw error;
-      // The product that a row creates is rolled back.
-      for (const one of outcomes.values()) {
-        if (one.outcome === "created") one.id = null;
-      }
-    });
-  }
-  for (const { line, id } of outcomes.values()) {
-    if (id) options.written.set(id, line);
-  }
-  return rows.map((row) => outcomes.get(row)!);
-}
-
-const SELECT = sql<FoundProduct>`
-  select p.id, p.isbn13, p.isbn10, p.product_code, ${sizeOfStored} as bytes
-  from products p
-`;
-
-function areMeant(addressed: readonly Addressed[]): Statement {
-  const ids = addressed.flatMap(({ id }) => id ?? []);
-  const keys = addressed.flatMap(({ key }) => key ?? []);
-  return sql`(p.id ${isOneOf(ids)} or ${hasKey(keys)})`;
-}
-
-function addressOf(row: SheetRow): Addressed | { fault: SheetMessage } {
-  const found = matchOf(row.cells);
-  if (!found) return { row };
-  const { match, column, cell } = found;
-  const fault = (code: string, message: string) => ({
-    fault: messageAt(column, code, message, cell),
-  });
-  if (match === "id") {
-    const id = cell.trim().toLowerCase();
-    return isUuid(id)
-      ? { row, column, id }
-      : fault("invalid_uuid", "Expected the id of a product, a UUID");
-  }
-  if (match === "product_code") {
-    return { row, column, key: { match, value: cell.trim() } };
-  }
-  const read = readCell(cell, column, { dates: "ymd" });
-  if ("fault" in read) {
-    const [, code = "", message = ""] = /^(\w+): (.*)$/s.exec(read.fault)!;
-    return fault(code, message);
-  }
-  const body = validBody("update", { [match]: read.value });
-  if (body instanceof ApiError) {
-    const { code, message } = body.details[0]!;
-    return fault(code, message);
-  }
-  const [key] = isbnKeys(body);
-  return { row, column, key: key! };
-}
-
-function messageAt(
-  column: Column | undefined,
-  code: string,
-  message: string,
-  value?: string,
-): SheetMessage {
-  return {
-    severity: "error",
-    column: column?.name ?? null,
-    code,
-    message,
-    value: value?.slice(0, 200) ?? null,
-  };
-}
-
-function isMeant({ id, key }: Addressed, product: FoundProduct): boolean {
-  return id ? product.id === id : key ? isFoundBy(key, product) : false;
-}
-
-/** The rows that would change something, or create a product. The others get their outcomes. */
-async function changingRows(
-  database: Queries,
-  addressed: readonly Addressed[],
-  found: readonly FoundProduct[],
-  outcomes: Map<SheetRow, RowOutcome>,
-  options: RowOptions,
-): Promise<Addressed[]> {
-  const read = async (ids: readonly string[]) => {
-    const products = new Map<string, Entry>();
-    const sized = found.filter(({ id }) => ids.includes(id));
-    const tx = {
-      send: async (statement: Statement) => [await database.scan(statement)],
-    };
-    for await (
-      const group of readInGroups(tx as unknown as Transaction, sized)
-    ) {
-      for (const { id, product } of group) {
-        products.set(id, parseExact(product) as Entry);
-      }
+  let outcomes: Outcomes = new Map();
+  await queries().transaction(async (tx) => {
+    outcomes = new Map();
+    await planAndWrite(tx, rows, outcomes, options);
+    if (options.dry_run) throw DRY_RUN;
+    await tx.commit();
+  }).catch((error) => {
+    if (error !== DRY_RUN) throw error;
+    for (const one of outcomes.values()) {
+      if (one.outcome === "created") one.id = null;
     }
-    return products;
-  };
-  const meant = await match(addressed, found, read, outcomes, options);
-  const changing: Addressed[] = [];
-  for (const { one, product } of meant) {
-    await options.pace();
-    const draft = draftOf(
-      product ?? {},
-      one.row.cells,
-      formOf(options),
-      new Set(),
-    );
-    if (product && draft.changes.length === 0 && draft.messages.length === 0) {
-      outcomes.set(one.row, outcome(one.row, "unchanged", product));
-    } else changing.push(one);
-  }
-  return changing;
+  });
+  return rows.flatMap((row) => outcomes.get(row) ?? []);
 }
 
-const formOf = ({ decimal, dates, empty }: RowOptions) => ({
-  decimal,
-  dates,
-  isCleared: empty === "clear",
-});
-
-/** The rows with their products. Those of none or of several are refused, unless they create one. */
-async function match(
-  addressed: readonly Addressed[],
-  found: readonly FoundProduct[],
-  read: (ids: readonly string[]) => Promise<Map<string, Entry>>,
-  outcomes: Map<SheetRow, RowOutcome>,
-  { create, written }: RowOptions,
-): Promise<{ one: Addressed; product: Entry | undefined }[]> {
-  const known: { one: Addressed; id: string | undefined }[] = [];
-  const lines = new Map<string, number>();
-  for (const one of addressed) {
-    const { row, column, key } = one;
-    const meant = found.filter((product) => isMeant(one, product));
-    const id = meant[0]?.id;
-    const cell = column && row.cells.get(column);
-    const fault = (code: string, message: string) =>
-      outcomes.set(
-        row,
-        refusedRow(row, messageAt(column, code, message, cell)),
-      );
-    const other = id && (lines.get(id) ?? written.get(id));
-    if (meant.length > 1) {
-      fault(
-        "ambiguous",
-        `Several products have this ${column!.name}: name one by its id`,
-      );
-    } else if (other) {
-      fault(
-        "duplicate",
-        `Line ${other} has another row of the same product: keep one of them`,
-      );
-    } else if (!id && (one.id || key?.match === "product_code")) {
-      fault("not_found", `No product has this ${column!.name}`);
-    } else if (!id && !create) {
-      fault(
-        "not_found",
-        column
-          ? `No product has this ${column.name}: with create=true the row creates one`
-          : "The row names no product: with create=true it creates one",
-      );
-    } else {
-      if (id) lines.set(id, row.line);
-      known.push({ one, id });
-    }
-  }
-  const products = await read(known.flatMap(({ id }) => id ?? []));
-  return known.map(({ one, id }) => ({
-    one,
-    product: id === undefined ? undefined : products.get(id),
-  }));
-}
-
-/** Locks the products of the rows, and writes what the rows change of them now. */
-async function writeRows(
+async function planAndWrite(
   tx: Transaction,
-  addressed: readonly Addressed[],
-  outcomes: Map<SheetRow, RowOutcome>,
+  rows: readonly SheetRow[],
+  outcomes: Outcomes,
   options: RowOptions,
 ): Promise<void> {
-  const keys = addressed.flatMap(({ key }) => key ?? []);
-  const found = await lockAndFind(tx, keys, areMeant(addressed), SELECT);
-  const read = async (ids: readonly string[]) => {
-    const products = new Map<string, Entry>();
-    const sized = found.filter(({ id }) => ids.includes(id));
-    for await (const group of readInGroups(tx, sized)) {
-      for (const { id, product } of group) {
-        products.set(id, parseExact(product) as Entry);
-      }
+  const addresses = rows.flatMap(({ address }) => address ?? []);
+  const found = productsByAddress(
+    await lockAndFind(
+      tx,
+      addresses,
+      areMeant(addresses),
+      sql<SizedProduct>`
+        select p.id, p.isbn13, p.isbn10, p.product_code, ${sizeOfStored} as bytes
+        from products p
+      `,
+    ),
+  );
+  const planned: Planned[] = [];
+  const plan = (row: SheetRow, product?: Entry) =>
+    guarded(
+      () => void planned.push(planOf(row, product, options)),
+      () =>
+        void outcomes.set(
+          row,
+          outcomeOf(row, "refused", null, [messageAt(UNRULED)]),
+        ),
+    );
+  const meant = new Map<string, SheetRow>();
+  const sized: SizedProduct[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const { address } = row;
+    const products = address ? found.get(nameOf(address)) ?? [] : [];
+    const fault = faultOf(address, products, options);
+    const [product] = products;
+    if (fault) {
+      const { column, cell } = address ?? {};
+      outcomes.set(
+        row,
+        outcomeOf(row, "refused", null, [messageAt(fault, column, cell)]),
+      );
+    } else if (!product) plan(row);
+    else {
+      bytes += product.bytes ?? 0;
+      if (bytes > MAX_BYTES && sized.length > 0) break;
+      meant.set(product.id, row);
+      sized.push(product);
     }
-    return products;
-  };
-  const drafted: RowChange[] = [];
-  for (
-    const { one, product } of await match(
-      addressed,
-      found,
-      read,
-      outcomes,
-      options,
-    )
-  ) {
-    await options.pace();
-    const drafting = draftRow(one, product, options);
-    drafted.push(drafting);
   }
-  if (options.create_names) await createNames(tx, drafted);
-  const named = await findNamed(tx, drafted.map(({ change }) => change));
-  const changes = drafted.flatMap((one, i): RowChange[] => {
-    const change = named[i]!;
-    const { row, draft, product } = one;
-    if (change instanceof ApiError) {
-      draft.messages.push(...toldIn(change, draft, row));
+  for await (const group of readInGroups(tx, sized)) {
+    for (const { id, product } of group) {
+      await options.pace();
+      plan(meant.get(id)!, parseExact(product) as Entry);
     }
-    if (draft.messages.some(({ severity }) => severity === "error")) {
-      outcomes.set(row, refusedRow(row, ...draft.messages));
-      return [];
-    }
-    if (change instanceof ApiError || !product) {
-      return [{ ...one, change: change as RowWrite }];
-    }
-    const body = changedFields(product, change.body);
-    if (Object.keys(body).length === 0) {
-      outcomes.set(row, outcome(row, "unchanged", product, draft.messages));
-      return [];
-    }
-    const stale = staleness(row, product, options);
-    if (stale) {
-      outcomes.set(row, {
-        ...outcome(row, stale.code === "stale" ? "stale" : "refused", product, [
-          stale,
-        ]),
-        changes: draft.changes,
-      });
-      return [];
-    }
-    return [{ ...one, change: { ...change, body } }];
-  });
-  const { done, faults } = await writeTogether(tx, changes);
-  for (const { row, draft, product, change } of done) {
-    const shown = product ?? { id: change.id, ...change.body };
-    outcomes.set(row, {
-      ...outcome(row, product ? "updated" : "created", shown, draft.messages),
-      changes: draft.changes,
-    });
   }
-  for (const [{ row, draft }, error] of faults) {
-    outcomes.set(row, refusedRow(row, ...toldIn(error, draft, row)));
-  }
+  await write(tx, planned, outcomes, options);
 }
 
-function toldIn(
-  error: ApiError,
-  draft: Draft,
-  { cells }: SheetRow,
-): SheetMessage[] {
-  const { messages } = messagesOf(error.details, draft, cells);
-  return messages.length > 0
-    ? messages
-    : [messageAt(undefined, error.code.toLowerCase(), error.message)];
+interface SizedProduct extends MeantProduct {
+  bytes: number | null;
+}
+
+/** Why a row has no product to write, as `code: Sentence`. */
+function faultOf(
+  address: Address | undefined,
+  products: readonly MeantProduct[],
+  { create }: RowOptions,
+): string | undefined {
+  if (products.length === 1) return;
+  if (!address) {
+    return create
+      ? undefined
+      : "not_found: The row names no product: with create=true it creates one";
+  }
+  const { name } = address.column;
+  if (products.length > 1) {
+    return `ambiguous: Several products have this ${name}: name one by its id`;
+  }
+  if (address.match !== "isbn") return `not_found: No product has this ${name}`;
+  return create
+    ? undefined
+    : `not_found: No product has this ${name}: with create=true the row creates one`;
 }
 
 /**
- * The change that a row makes. What the rules refuse is told, and the rest is checked without
- * it: all faults of a row are told at once.
+ * What a row makes of its product. What the rules refuse is told, and the rest is checked
+ * without it: all faults of a row are told at once.
  */
-function draftRow(
-  { row, key, column }: Addressed,
+function planOf(
+  row: SheetRow,
   product: Entry | undefined,
   options: RowOptions,
-): RowChange {
-  const source = { line: row.line };
-  const method = product ? "update" : "create";
-  const told: SheetMessage[] = [];
-  const without = new Set<Column>();
-  for (;;) {
-    const draft = draftOf(product ?? {}, row.cells, formOf(options), without);
-    const sent = product || draft.body.title !== undefined || told.length > 0
-      ? draft.body
-      : { title: undefined, ...draft.body };
-    // A row at fault is checked as a change: it creates nothing.
-    const isFaulty = told.length > 0 ||
-      draft.messages.some(({ severity }) => severity === "error");
-    const body = validBody(isFaulty ? "update" : method, sent);
-    if (!(body instanceof ApiError)) {
-      draft.messages.unshift(...told);
-      const id = product ? String(product.id) : uuidv7();
-      const change: RowWrite = product
-        ? { method: "update", id, body, isWhole: true, source }
-        : { method: "create", id, body, source, ...key && column && { key } };
-      return { row, draft, product, change };
-    }
-    const { messages, columns } = messagesOf(body.details, draft, row.cells);
-    told.push(...messages);
-    const size = without.size;
-    for (const one of columns) without.add(one);
-    if (without.size === size) {
-      draft.messages.unshift(...told);
-      const id = product ? String(product.id) : uuidv7();
-      return {
-        row,
-        draft,
-        product,
-        change: { method: "update", id, body: {} },
-      };
-    }
+  without: ReadonlySet<Column> = new Set(),
+): Planned {
+  const { line, cells, address } = row;
+  const draft = draftOf(product ?? {}, cells, options, without);
+  // A row at fault creates nothing, and needs nothing more.
+  const isNew = !product && without.size === 0 && !hasErrors(draft);
+  const body = validBody(isNew ? "create" : "update", draft.body);
+  const write = {
+    id: String(product?.id ?? uuidv7()),
+    body: body instanceof ApiError ? {} : body,
+    source: { line },
+  };
+  const change: Planned["change"] = product
+    ? { method: "update", isWhole: true, ...write }
+    : {
+      method: "create",
+      ...write,
+      ...address && { key: address as ProductKey },
+    };
+  if (!(body instanceof ApiError)) {
+    return { row, draft, product, change, changes: [] };
   }
+  const { messages, columns } = faultsOf(body.details, draft);
+  const rest = columns.length > 0
+    ? planOf(row, product, options, new Set([...without, ...columns]))
+    : { row, draft, product, change, changes: [] };
+  rest.draft.messages.unshift(...messages);
+  return rest;
 }
 
-/** Creates the contributors, publishers, imprints and collections that nobody has, as ONIX does. */
-async function createNames(
+function hasErrors({ messages }: Draft): boolean {
+  return messages.some(({ severity }) => severity === "error");
+}
+
+/** Writes what is planned. Names are created for what is written alone. */
+async function write(
   tx: Transaction,
-  drafted: readonly RowChange[],
+  planned: readonly Planned[],
+  outcomes: Outcomes,
+  options: RowOptions,
 ): Promise<void> {
+  const wanting = options.create_names
+    ? new Map(planned.flatMap((one) => {
+      const names = hasErrors(one.draft) ? undefined : namesIn(one.change.body);
+      return names ? [[one.row, names] as const] : [];
+    }))
+    : new Map();
+  if (wanting.size > 0) {
+    await tx.send(sql`savepoint names`);
+    await linkRecords(tx, [...wanting.values()]);
+  }
+  const changes = await changesIn(tx, planned, outcomes, options);
+  const { done, faults } = await writeTogether(tx, changes);
+  for (const { row, draft, product, change, changes } of done) {
+    const outcome = product ? "updated" : "created";
+    const shown = product ?? { ...change.body, id: change.id };
+    outcomes.set(row, outcomeOf(row, outcome, shown, draft.messages, changes));
+  }
+  for (const [{ row, draft }, error] of faults) {
+    outcomes.set(
+      row,
+      outcomeOf(row, "refused", null, messagesOf(error, draft)),
+    );
+  }
+  const written = new Set(done.map(({ row }) => row));
+  if ([...wanting.keys()].every((row) => written.has(row))) return;
+  await tx.send(sql`rollback to savepoint names`);
+  await write(
+    tx,
+    planned.filter(({ row }) => written.has(row)),
+    outcomes,
+    options,
+  );
+}
+
+/** The names in a body of what an import of ONIX creates, or undefined if there are none. */
+function namesIn(body: ProductBody): Entry | undefined {
   const nameOf = (id: unknown) =>
     id instanceof Named && id.column === "name" ? id.value : undefined;
-  const namesIn = (body: ProductBody, array: string, reference: string) =>
+  const namesOf = (array: string, reference: string) =>
     objectsIn(body[array]).flatMap((entry) => {
       const name = nameOf(entry[reference]);
       return name === undefined ? [] : [{ name }];
     });
-  const wanted = drafted
-    .filter(({ draft }) =>
-      draft.messages.every(({ severity }) => severity === "warning")
-    )
-    .map(({ change: { body } }) => ({
-      publisher: nameOf(body.publisher_id),
-      imprint: nameOf(body.imprint_id),
-      contributors: namesIn(body, "contributors", "contributor_id"),
-      collections: namesIn(body, "product_collections", "collection_id"),
-    }));
-  if (wanted.length > 0) await linkRecords(tx, wanted);
+  const names = {
+    publisher: nameOf(body.publisher_id),
+    imprint: nameOf(body.imprint_id),
+    contributors: namesOf("contributors", "contributor_id"),
+    collections: namesOf("product_collections", "collection_id"),
+  };
+  return Object.values(names).flat().some(Boolean) ? names : undefined;
+}
+
+/** The rows that change something, with what they change. The others get their outcomes. */
+async function changesIn(
+  tx: Transaction,
+  planned: readonly Planned[],
+  outcomes: Outcomes,
+  options: RowOptions,
+): Promise<Planned[]> {
+  const named = await findNamed(tx, planned.map(({ change }) => change));
+  return planned.flatMap((one, i): Planned[] => {
+    const { row, draft, product } = one;
+    const end = (
+      outcome: RowOutcome["outcome"],
+      messages: readonly SheetMessage[],
+      changes: CellChange[] = [],
+    ) => {
+      const shown = outcome === "refused" ? null : product!;
+      outcomes.set(row, outcomeOf(row, outcome, shown, messages, changes));
+      return [];
+    };
+    const change = named[i]!;
+    if (change instanceof ApiError) {
+      return end("refused", [...draft.messages, ...messagesOf(change, draft)]);
+    }
+    if (hasErrors(draft)) return end("refused", draft.messages);
+    const changes = changesOf(draft, change.body);
+    if (!product) return [{ ...one, change, changes }];
+    const body = guarded(() => changedFields(product, change.body), failure);
+    if (body instanceof ApiError) {
+      return end("refused", messagesOf(body, draft));
+    }
+    if (Object.keys(body).length === 0) return end("unchanged", draft.messages);
+    const stale = staleness(row, product, options);
+    if (stale) {
+      return end(
+        stale.code === "stale" ? "stale" : "refused",
+        [stale],
+        changes,
+      );
+    }
+    return [{ ...one, change: { ...change, body }, changes }];
+  });
+}
+
+function messagesOf(error: ApiError, draft: Draft): SheetMessage[] {
+  const { messages } = faultsOf(error.details, draft);
+  return messages.length > 0
+    ? messages
+    : [messageAt(`${error.code.toLowerCase()}: ${error.message}`)];
 }
 
 /** Why a row is not written: its product is newer, or the time in the row is none. */
@@ -462,32 +347,23 @@ function staleness(
     [...cells].find(([{ name }]) => name === "updated_at") ?? [];
   if (stale === "apply" || cell.trim() === "") return;
   const time = Date.parse(cell);
-  if (Number.isNaN(time)) {
-    return messageAt(
-      column,
-      "invalid_date",
-      "Expected the time of the export, such as 2027-01-31T12:00:00.000Z",
-      cell,
-    );
-  }
   if (Date.parse(String(product.updated_at)) <= time) return;
   return messageAt(
+    Number.isNaN(time)
+      ? "invalid_date: Expected the time of the export, such as 2027-01-31T12:00:00.000Z"
+      : `stale: The product was changed at ${product.updated_at}, after this sheet was made: export it again, or send it with stale=apply`,
     column,
-    "stale",
-    `The product was changed at ${product.updated_at}, after this sheet was made: export it again, or send it with stale=apply`,
     cell,
   );
 }
 
-function refusedRow(row: SheetRow, ...messages: SheetMessage[]): RowOutcome {
-  return outcome(row, "refused", null, messages);
-}
-
-function outcome(
+/** What became of a row. */
+export function outcomeOf(
   { line, cells, messages: before }: SheetRow,
   outcome: RowOutcome["outcome"],
   product: Entry | null,
   messages: readonly SheetMessage[] = [],
+  changes: CellChange[] = [],
 ): RowOutcome {
   const isbn = [...cells].find(([{ name }]) => name === "isbn13")?.[1];
   return {
@@ -495,7 +371,7 @@ function outcome(
     id: (product?.id as string | undefined) ?? null,
     isbn13: (product ? product.isbn13 as string | null : isbn || null) ?? null,
     outcome,
-    changes: [],
+    changes,
     messages: [...before, ...messages],
   };
 }

@@ -1,13 +1,5 @@
-import { invalid } from "../../schema/errors.ts";
-import { isbnNumbers } from "../../schema/isbn.ts";
-import { bareCell, decimalOf } from "../../schema/sheets/cells.ts";
-import {
-  type Column,
-  type Header,
-  MATCHES,
-  readHeader,
-} from "../../schema/sheets/columns.ts";
-import { type Cells, matchOf } from "../../schema/sheets/draft.ts";
+import { type Decimal, decimalOf, guarded } from "../../schema/sheets/cells.ts";
+import { type Header, readHeader } from "../../schema/sheets/columns.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
 import {
   type ByteForm,
@@ -16,23 +8,35 @@ import {
   isBlank,
   readRows,
   type Row,
+  type Source,
 } from "../../schema/sheets/read.ts";
 import {
   type RowOutcome,
-  type SheetMessage,
   type SheetReport,
   SheetTally,
 } from "../../schema/sheets/report.ts";
+import { type Cells, messageAt } from "../../schema/sheets/row.ts";
+import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { readKnown } from "./columns.ts";
-import { BYTE_ORDER_MARK, writeRows } from "./export.ts";
-import { importRows, type SheetRow } from "./group.ts";
+import {
+  addressOf,
+  areMeant,
+  type MeantProduct,
+  nameOf,
+  productsByAddress,
+  Rivals,
+} from "./address.ts";
+import { BYTE_ORDER_MARK, readCustomFields, writeRows } from "./export.ts";
+import { importRows, outcomeOf, type SheetRow } from "./group.ts";
 
 /** The rows of a group, which is written in one transaction. */
 const GROUP = 100;
 
-/** The most rows of a sheet: each is remembered, to find two of one product. */
-const MAX_ROWS = 500_000;
+/** The rows whose products are looked for at once, to find those of one product. */
+const BLOCK = 500;
+
+/** The most rows of a sheet, as in spreadsheet programs: each is remembered. */
+const MAX_ROWS = 1_048_576;
 
 export interface SheetOptions extends SheetImportQuery {
   charset?: string | undefined;
@@ -44,17 +48,14 @@ export interface SheetOptions extends SheetImportQuery {
   progress?: (rows: number) => void;
 }
 
-/** A sheet whose header, quotes and amounts are read through. */
+/** A sheet that is read through. */
 interface Sheet extends Header {
   form: ByteForm;
-  decimal: "point" | "comma" | undefined;
+  /** The line of the header. */
+  start: number;
+  decimal: Decimal | undefined;
   skipped: number;
-  /** The line of the other row of a product, by line: both are refused. */
-  rivals: Map<number, number>;
-  /** The lines that repeat an earlier one. */
-  repeats: Set<number>;
-  /** The number of columns, those without a place too. */
-  width: number;
+  rivals: Rivals;
 }
 
 /** An import that has ended before the end of its sheet. Its cause is the reason. */
@@ -80,294 +81,213 @@ export interface ImportedSheet {
  */
 export async function importSheet(
   queries: () => Queries,
-  chunks: readonly Uint8Array[],
+  source: Source,
   options: SheetOptions,
 ): Promise<ImportedSheet> {
   const { pace, admit, progress, dry_run: dryRun } = options;
-  const sheet = await readThrough(queries, chunks, options);
-  const { form, columns, repeats, ignored, decimal } = sheet;
-  const tally = new SheetTally(dryRun, ignored, sheet.skipped);
+  const sheet = await readThrough(queries, source, options);
+  const { form, start, decimal, ignored, skipped } = sheet;
+  const tally = new SheetTally(dryRun, ignored, skipped);
   /** What is wrong with each row that is not written. */
   const errors = new Map<number, string>();
-  const written = new Map<string, number>();
-  let word = form.changedWord;
+  let group: SheetRow[] = [];
   let rows = 0;
 
-  function add(outcome: RowOutcome): void {
-    tally.add(outcome);
-    if (outcome.outcome === "refused" || outcome.outcome === "stale") {
-      errors.set(
-        outcome.line,
-        outcome.messages.map(({ column, message }) =>
-          column ? `${column}: ${message}` : message
-        ).join("; ").slice(0, 1_000),
+  function add(...outcomes: RowOutcome[]): void {
+    for (const one of outcomes) {
+      tally.add(one);
+      if (one.outcome !== "refused" && one.outcome !== "stale") continue;
+      const told = one.messages.map(({ column, message }) =>
+        column ? `${column}: ${message}` : message
       );
+      errors.set(one.line, told.join("; ").slice(0, 500));
     }
+    progress?.(rows += outcomes.length);
   }
 
-  async function write(group: SheetRow[]): Promise<void> {
-    using _permit = await admit?.();
-    const outcomes = await importRows(queries, group, {
-      ...options,
-      decimal,
-      written,
-    });
-    outcomes.forEach(add);
-    progress?.(rows += group.length);
+  async function write(): Promise<void> {
+    while (group.length > 0) {
+      using _permit = await admit?.();
+      const outcomes = await importRows(queries, group, {
+        ...options,
+        decimal,
+      });
+      group = group.slice(outcomes.length);
+      add(...outcomes);
+    }
   }
 
   try {
-    let group: SheetRow[] = [];
-    for await (const row of dataRows(chunks, form)) {
+    let { isGuess } = form;
+    for await (const row of readRows(source, form)) {
+      if (row.line <= start || isBlank(row)) continue;
       await pace();
-      const { line } = row;
-      if (repeats.has(line)) {
-        add(outcomeOf(line, "unchanged"));
+      const read = readRow(row, sheet);
+      if ("outcome" in read) {
+        add(read);
         continue;
       }
-      const fault = faultOf(row, sheet);
-      if (fault) {
-        add(outcomeOf(line, "refused", fault));
-        continue;
+      const [word] = isGuess &&
+          /[\w\x80-\uffff]*[\x80-\uffff][\w\x80-\uffff]*/.exec(
+            row.cells.join(" "),
+          ) || [];
+      if (word) {
+        isGuess = false;
+        read.messages.push(messageAt(
+          `windows_1252: The sheet is no UTF-8: it was read as Windows-1252, such as "${
+            word.slice(0, 50)
+          }"`,
+          undefined,
+          word,
+          "warning",
+        ));
       }
-      const messages: SheetMessage[] = [];
-      if (word && row.cells.some((cell) => /[^\0-\x7f]/.test(cell))) {
-        messages.push({
-          severity: "warning",
-          column: null,
-          code: "windows_1252",
-          message:
-            `The sheet is no UTF-8: it was read as Windows-1252, such as "${word}"`,
-          value: word,
-        });
-        word = undefined;
-      }
-      group.push({ line, cells: cellsOf(row, columns), messages });
-      if (group.length < GROUP) continue;
-      await write(group);
-      group = [];
+      if (group.push(read) === GROUP) await write();
     }
-    if (group.length > 0) await write(group);
+    await write();
   } catch (error) {
     throw new SheetEnded(tally.report(), error);
   }
   return {
     report: tally.report(),
-    refused: () => mendable(chunks, form, errors),
+    refused: () => mendable(source, sheet, errors),
   };
 }
 
-function outcomeOf(
-  line: number,
-  outcome: RowOutcome["outcome"],
-  ...messages: SheetMessage[]
-): RowOutcome {
-  return { line, id: null, isbn13: null, outcome, changes: [], messages };
-}
-
-/** Why a row is refused before its product is looked for. */
-function faultOf(
-  { line, cells }: Row,
-  { rivals, width }: Sheet,
-): SheetMessage | undefined {
-  const fault = (code: string, message: string): SheetMessage => ({
-    severity: "error",
-    column: null,
-    code,
-    message,
-    value: null,
-  });
-  if (cells.slice(width).some((cell) => cell.trim() !== "")) {
-    return fault(
-      "too_many",
-      `The row has ${cells.length} cells, and the sheet ${width} columns`,
+/** A row with its address, or why it is not looked at further. */
+function readRow(
+  { line, cells: all }: Row,
+  { columns, width, rivals }: Sheet,
+): SheetRow | RowOutcome {
+  const cells = cellsOf(all, columns);
+  const address = addressOf(cells);
+  const isFaulty = address && "severity" in address;
+  const row: SheetRow = {
+    line,
+    cells,
+    messages: [],
+    ...!isFaulty && { address },
+  };
+  const refuse = (text: string) =>
+    outcomeOf(row, "refused", null, [messageAt(text)]);
+  if (all.slice(width).some((cell) => cell.trim() !== "")) {
+    return refuse(
+      `too_many: The row has ${all.length} cells, and the sheet ${width} columns`,
     );
   }
-  const rival = rivals.get(line);
-  if (rival === undefined) return;
-  return fault(
-    "duplicate",
-    `Line ${rival} has another row of the same product: keep one of them`,
+  if (isFaulty) return outcomeOf(row, "refused", null, [address]);
+  const other = address && rivals.of(line, address);
+  if (!other) return row;
+  return other.isEqual ? outcomeOf(row, "unchanged", null) : refuse(
+    `duplicate: Line ${other.line} has another row of the same product: keep one of them`,
   );
 }
 
-function cellsOf({ cells }: Row, columns: Header["columns"]): Cells {
-  const given = new Map<Column, string>();
-  for (const [index, column] of columns) {
-    if (index < cells.length) given.set(column, cells[index]!);
-  }
-  return given;
-}
-
-/** The rows below the header that are not blank. */
-async function* dataRows(
-  chunks: readonly Uint8Array[],
-  form: ByteForm,
-): AsyncGenerator<Row> {
-  let isHeader = true;
-  for await (const rows of readRows(chunks, form)) {
-    for (const row of rows) {
-      if (!isHeader && !isBlank(row)) yield row;
-      isHeader = false;
-    }
-  }
+function cellsOf(cells: readonly string[], columns: Header["columns"]): Cells {
+  return new Map(
+    [...columns].flatMap(([index, column]) =>
+      index < cells.length ? [[column, cells[index]!]] : []
+    ),
+  );
 }
 
 /** Reads a sheet through. Throws `VALIDATION_ERROR` for what concerns all of it. */
 async function readThrough(
   queries: () => Queries,
-  chunks: readonly Uint8Array[],
-  { charset, pace, ...options }: SheetOptions,
+  source: Source,
+  { charset, pace, decimal: given }: SheetOptions,
 ): Promise<Sheet> {
-  const form = await formOf(chunks, charset, pace);
-  const known = await readKnown(queries());
-  let header: Header | undefined;
-  let width = 0;
-  let [skipped, count] = [0, 0];
-  const rivals = new Map<number, number>();
-  const repeats = new Set<number>();
-  const first = new Map<string, { line: number; digest: string }>();
-  const decimals = new Map<"point" | "comma", number>();
-  for await (const rows of readRows(chunks, form)) {
-    for (const row of rows) {
-      await pace();
-      if (!header) {
-        header = checkHeader(row, readHeader(row.cells, known));
-        width = row.cells.length;
-        continue;
-      }
-      // Blank lines take their time, too.
-      if (++count > MAX_ROWS) {
-        throw faultAt(
-          row.line,
-          `too_many: A sheet has at most ${MAX_ROWS} rows: divide it`,
-        );
-      }
-      if (isBlank(row)) {
-        skipped++;
-        continue;
-      }
-      const cells = cellsOf(row, header.columns);
-      if (!options.decimal) {
-        for (const [{ kind }, cell] of cells) {
-          const sign = kind === "amount" ? decimalOf(cell) : undefined;
-          if (sign && !decimals.has(sign)) decimals.set(sign, row.line);
-        }
-      }
-      remember(row, cells);
-    }
-  }
-  if (!header) {
+  const form = await formOf(source, charset, pace);
+  const rows = readRows(source, form);
+  const { value: first } = await rows.next();
+  if (!first) {
     throw faultAt(
       1,
       "required: The sheet is empty: its first line names the columns",
     );
   }
-  if (decimals.size > 1) {
-    throw faultAt(
-      Math.max(...decimals.values()),
-      `invalid_number: Line ${
-        decimals.get("point")
-      } has a decimal point, line ${
-        decimals.get("comma")
-      } a decimal comma: write all amounts in one form, or say decimal`,
-    );
-  }
-  const [decimal = options.decimal] = decimals.keys();
-  return { ...header, form, decimal, skipped, rivals, repeats, width };
+  const header = readHeader(
+    first.cells,
+    first.line,
+    await readCustomFields(queries()),
+  );
+  const rivals = new Rivals();
+  const decimals = new Map<Decimal, number>();
+  let block: Pick<SheetRow, "line" | "cells" | "address">[] = [];
+  let [count, skipped] = [0, 0];
 
-  function remember({ line, cells: all }: Row, cells: Cells): void {
-    const found = matchOf(cells);
-    if (!found) return;
-    const { match, cell } = found;
-    const bare = bareCell(cell);
-    const key = match === "isbn13" || match === "isbn10"
-      ? `isbn ${
-        isbnNumbers({
-          [match]: match === "isbn10"
-            ? bare.padStart(10, "0").toUpperCase()
-            : bare,
-        })[0]
-      }`
-      : `${match} ${cell.trim().toLowerCase()}`;
-    const digest = digestOf(all);
-    const other = first.get(key);
-    if (!other) first.set(key, { line, digest });
-    else if (other.digest === digest) repeats.add(line);
-    else {
-      rivals.set(line, other.line);
-      if (!rivals.has(other.line)) rivals.set(other.line, line);
+  /** Finds the products of the rows, so that two of one product are found. */
+  async function remember(): Promise<void> {
+    const addresses = block.flatMap(({ address }) => address ?? []);
+    const products = productsByAddress(
+      await queries().scan(sql<MeantProduct>`
+      select p.id, p.isbn13, p.isbn10, p.product_code from products p
+      where p.organization_id = ${organization} and ${areMeant(addresses)}
+    `),
+    );
+    for (const { line, cells, address } of block) {
+      rivals.add(
+        line,
+        cells,
+        address!,
+        products.get(nameOf(address!))?.[0]?.id,
+      );
+    }
+    block = [];
+  }
+
+  for await (const row of rows) {
+    await pace();
+    // Blank lines take their time, too.
+    if (++count > MAX_ROWS) {
+      throw faultAt(
+        row.line,
+        `too_many: A sheet has at most ${MAX_ROWS} rows: divide it`,
+      );
+    }
+    if (isBlank(row)) {
+      skipped++;
+      continue;
+    }
+    const cells = cellsOf(row.cells, header.columns);
+    for (const [{ kind }, cell] of given ? [] : cells) {
+      const sign = kind === "amount" ? decimalOf(cell) : undefined;
+      if (sign && !decimals.has(sign)) decimals.set(sign, row.line);
+    }
+    const address = addressOf(cells);
+    if (!address || "severity" in address) continue;
+    if (block.push({ line: row.line, cells, address }) === BLOCK) {
+      await remember();
     }
   }
-}
-
-/** A number of 106 bits that rows of other cells do not share by chance (FNV-1a, twice). */
-function digestOf(cells: readonly string[]): string {
-  let [one, other] = [0x811c9dc5, 0x1000193];
-  for (const cell of cells) {
-    for (let i = 0; i <= cell.length; i++) {
-      const code = i < cell.length ? cell.charCodeAt(i) : 0x1f;
-      one = Math.imul(one ^ code, 0x01000193);
-      other = Math.imul(other ^ code, 0x85ebca6b) ^ (other >>> 13);
-    }
-  }
-  return `${one}.${other}.${cells.join("").length}`;
-}
-
-function checkHeader(
-  { line }: Row,
-  { faults, ...header }: ReturnType<typeof readHeader>,
-): Header {
-  if (faults.length > 0) {
-    throw invalid(
-      "The header",
-      faults.map(({ column, text }) => {
-        const [, code = "", message = ""] = /^(\w+): (.*)$/s.exec(text)!;
-        return { line, column, code, message };
-      }),
-    );
-  }
-  const names = [...header.columns.values()].map(({ name }) => name);
-  if (!MATCHES.some((match) => names.includes(match))) {
+  await remember();
+  const [point, comma] = [decimals.get("point"), decimals.get("comma")];
+  if (point && comma) {
     throw faultAt(
-      line,
-      `required: A sheet has a column that finds the product: ${
-        MATCHES.join(", ")
-      }`,
+      Math.max(point, comma),
+      `invalid_number: Line ${point} has a decimal point, line ${comma} a decimal comma: write all amounts in one form, or say decimal`,
     );
   }
-  return header;
+  const [decimal = given] = decimals.keys();
+  return { ...header, form, start: first.line, decimal, skipped, rivals };
 }
 
 /** The rows that are not written, with what is wrong with them, as they were. */
 async function* mendable(
-  chunks: readonly Uint8Array[],
-  form: ByteForm,
+  source: Source,
+  { form, start }: Sheet,
   errors: ReadonlyMap<number, string>,
 ): AsyncGenerator<string> {
-  let isHeader = true;
   /** The column that an earlier import has added. */
   let old = -1;
-  for await (const rows of readRows(chunks, form)) {
-    const told = rows.flatMap(({ line, cells }) => {
-      const error = isHeader ? "error" : errors.get(line);
-      if (isHeader) {
-        old = cells.findIndex((cell) => cell.trim().toLowerCase() === "error");
-      }
-      const isFirst = isHeader;
-      isHeader = false;
-      if (error === undefined) return [];
-      const rest = cells.filter((_, i) => i !== old);
-      return [[isFirst ? error : safe(error), ...rest]];
-    });
-    const isBegin = told[0]?.[0] === "error";
-    if (told.length > 0) {
-      yield (isBegin ? BYTE_ORDER_MARK : "") + writeRows(told, form.delimiter);
+  for await (const { line, cells } of readRows(source, form)) {
+    const error = line === start ? "error" : errors.get(line);
+    if (error === undefined) continue;
+    if (line === start) {
+      old = cells.findIndex((cell) => cell.trim().toLowerCase() === "error");
+      yield BYTE_ORDER_MARK;
     }
+    const rest = cells.filter((_, i) => i !== old);
+    yield writeRows([[guarded(error), ...rest]], form.delimiter);
   }
-}
-
-/** A message that no spreadsheet program takes for a formula. */
-function safe(message: string): string {
-  return /^[=+\-@]/.test(message) ? `'${message}` : message;
 }

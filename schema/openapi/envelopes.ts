@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { ErrorCode } from "../errors.ts";
 import { described } from "../values.ts";
+import { SheetReport } from "../sheets/report.ts";
 import { OnixReport } from "./onix.ts";
 
 export const Whole = v.pipe(v.number(), v.integer());
@@ -66,8 +67,8 @@ export function failure(codes: ErrorCode[]) {
           v.string(),
         ),
         report: described(
-          "What an import of ONIX has done before the error, if anything.",
-          v.optional(OnixReport),
+          "What an import of ONIX or of a sheet has done before the error, if anything.",
+          v.optional(v.union([OnixReport, SheetReport])),
         ),
       }),
     ),

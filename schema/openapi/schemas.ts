@@ -34,6 +34,12 @@ import {
   Webhook,
 } from "../webhooks.ts";
 import {
+  CellChange,
+  RowOutcome,
+  SheetMessage,
+  SheetReport,
+} from "../sheets/report.ts";
+import {
   ListedReadiness,
   MissingForRecipient,
   OnixMessage,
@@ -45,12 +51,6 @@ import {
   RecipientProfile,
   RecipientProfileRules,
 } from "./onix.ts";
-import {
-  CellChange,
-  SheetMessage,
-  SheetOutcome,
-  SheetReport,
-} from "./sheets.ts";
 import {
   ErrorDetail,
   errorEntries,
@@ -299,7 +299,7 @@ export const SCHEMAS = {
   OnixMessage,
   OnixPaths,
   SheetReport,
-  SheetOutcome,
+  SheetOutcome: RowOutcome,
   SheetMessage,
   CellChange,
   SheetReportResponse: success("What became of the rows.", SheetReport),

@@ -1,6 +1,8 @@
+import * as v from "valibot";
+import type { Entry } from "../bodies.ts";
+import { Isbn10 } from "../values.ts";
 import type { Column } from "./columns.ts";
-import { isIsbn10 } from "./isbn.ts";
-import { cellOfList } from "./lists.ts";
+import { cellOfList, readList } from "./lists.ts";
 
 /* Cells, as people and spreadsheet programs write them. */
 
@@ -22,7 +24,17 @@ export const TOO_LONG = "#too_long";
 
 /** What a spreadsheet program takes for a formula, with the guards before it. */
 const FORMULA = /^'*[=+\-@\t\r]/;
-const GUARDED = /^'+[=+\-@\t\r]/;
+
+/** A text as a cell that no program takes for a formula. */
+export function guarded(text: string): string {
+  if (text.length >= MAX_CELL) return TOO_LONG;
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+/** The text of a guarded cell. */
+export function unguarded(cell: string): string {
+  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
+}
 
 /** The cell of a value in an export. */
 export function cellOf(
@@ -30,29 +42,27 @@ export function cellOf(
   { kind, field }: Column,
   decimal: Decimal = "point",
 ): string {
-  if (value === null || value === undefined) return "";
+  if (value === null) return "";
   if (kind === "list") return guarded(cellOfList(field, value));
-  if (kind === "isbn") {
-    const isbn = String(value);
-    // One hyphen keeps it text in every program.
-    const at = isbn.length === 13 ? 3 : 1;
-    return `${isbn.slice(0, at)}-${isbn.slice(at)}`;
-  }
   const text = JSON.isRawJSON(value) ? value.rawJSON : String(value);
-  if (kind === "amount") {
-    return decimal === "comma" ? text.replace(".", ",") : text;
+  // One hyphen keeps an ISBN text in every program.
+  if (kind === "isbn") {
+    return text.replace(/^(?:\d{3}(?=.{10}$)|\d(?=.{9}$))/, "$&-");
   }
-  return guarded(text);
+  if (kind !== "amount") return guarded(text);
+  return decimal === "comma" ? text.replace(".", ",") : text;
 }
 
-function guarded(text: string): string {
-  if (text.length >= MAX_CELL) return TOO_LONG;
-  return FORMULA.test(text) ? `'${text}` : text;
-}
-
-/** The text of a guarded cell. */
-export function unguarded(cell: string): string {
-  return GUARDED.test(cell) ? cell.slice(1) : cell;
+/** Whether the cell is what an export writes, in any form of amounts and line ends. */
+export function isCellOf(
+  value: unknown,
+  cell: string,
+  column: Column,
+): boolean {
+  if (column.kind === "isbn") return bareIsbn(cell) === (value ?? "");
+  const same = sameLines(cell);
+  return same === sameLines(cellOf(value, column)) ||
+    column.kind === "amount" && same === cellOf(value, column, "comma");
 }
 
 /** Line ends of every kind, as one. */
@@ -63,11 +73,15 @@ export function sameLines(text: string): string {
 /** What a cell says: a value for a body, or what is wrong, as `code: Sentence`. */
 export type Read = { value: unknown; warning?: string } | { fault: string };
 
-/** Reads a cell that is not empty. What it does not understand, the rules of the body refuse. */
+/**
+ * Reads a cell that is not empty, where the product has a value. What it does not understand,
+ * the rules of the body refuse.
+ */
 export function readCell(
   cell: string,
-  { kind, field }: Column,
+  { kind, field, inner }: Column,
   { decimal, dates }: CellForm,
+  before: unknown = null,
 ): Read {
   switch (kind) {
     case "isbn":
@@ -76,43 +90,48 @@ export function readCell(
       return readAmount(cell, decimal);
     case "date":
       return readDate(cell.trim(), dates);
-    case "boolean": {
-      const word = cell.trim().toLowerCase();
-      if (["true", "yes", "1"].includes(word)) return { value: true };
-      if (["false", "no", "0"].includes(word)) return { value: false };
-      return { fault: "invalid_type: Expected true or false" };
-    }
-    default:
-      return { value: unguarded(cell) };
+    case "list":
+      return {
+        value: readList(field, unguarded(cell), before as Entry[] ?? []),
+      };
   }
+  const word = cell.trim().toLowerCase();
+  // A custom value keeps its type.
+  const isTyped = inner === "field_value";
+  if (isTyped && typeof before === "number" && String(Number(word)) === word) {
+    return { value: Number(word) };
+  }
+  if (kind !== "boolean" && !(isTyped && typeof before === "boolean")) {
+    return { value: unguarded(cell) };
+  }
+  if (["true", "yes", "1"].includes(word)) return { value: true };
+  if (["false", "no", "0"].includes(word)) return { value: false };
+  return { fault: "invalid_type: Expected true or false" };
 }
 
-const EXPONENT = /^\d(?:[.,]\d*)?E\+?\d+$/i;
-
 /** The ISBN of a cell, without what a spreadsheet program adds. */
-export function bareCell(cell: string): string {
+export function bareIsbn(cell: string): string {
   return cell.trim().replace(/^="(.*)"$/s, "$1").replace(/^'/, "")
     .replace(/[.,]0+$/, "").replace(/[\s\u00a0\u2010-\u2015-]/g, "");
 }
 
 function readIsbn(cell: string, field: string): Read {
-  const isbn = bareCell(cell);
-  if (EXPONENT.test(isbn)) {
+  const isbn = bareIsbn(cell);
+  if (/^\d(?:[.,]\d*)?E\+?\d+$/i.test(isbn)) {
     return {
       fault:
         "invalid_isbn: The spreadsheet program has rounded this number: format the column as text, and enter the ISBN again",
     };
   }
-  if (
-    field === "isbn10" && /^\d{8}[\dXx]$/.test(isbn) && isIsbn10(`0${isbn}`)
-  ) {
-    return {
-      value: `0${isbn}`,
-      warning:
-        "leading_zero: The ISBN has lost its leading 0: it was read with one",
-    };
+  const value = `0${isbn}`;
+  if (field !== "isbn10" || isbn.length !== 9 || !v.is(Isbn10, value)) {
+    return { value: isbn };
   }
-  return { value: isbn };
+  return {
+    value,
+    warning:
+      "leading_zero: The ISBN has lost its leading 0: it was read with one",
+  };
 }
 
 /** An amount without currency signs and blanks. */
@@ -120,16 +139,19 @@ function bareAmount(cell: string): string {
   return cell.replace(/[\p{Sc}\s\u00a0\u202f]/gu, "");
 }
 
-const POINT = /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/;
-const COMMA = /^-?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?$/;
+const FORMS = {
+  point: /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d+)?$/,
+  comma: /^-?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?$/,
+};
 
 /** The only decimal sign that an amount can have, if there is but one. */
 export function decimalOf(cell: string): Decimal | undefined {
   const amount = bareAmount(cell);
-  if (!/[.,]/.test(amount)) return;
-  const [isPoint, isComma] = [POINT.test(amount), COMMA.test(amount)];
-  if (isPoint === isComma) return;
-  return isPoint ? "point" : "comma";
+  const [isPoint, isComma] = [
+    FORMS.point.test(amount),
+    FORMS.comma.test(amount),
+  ];
+  if (isPoint !== isComma) return isPoint ? "point" : "comma";
 }
 
 function readAmount(cell: string, decimal: Decimal | undefined): Read {
@@ -140,20 +162,18 @@ function readAmount(cell: string, decimal: Decimal | undefined): Read {
         "invalid_number: The comma may separate thousands or decimals: say decimal=point or decimal=comma",
     };
   }
-  const form = decimal === "comma" ? COMMA : POINT;
-  if (!form.test(amount)) {
-    return /^-?[\d.,]+$/.test(amount)
-      ? {
-        fault: decimal === "comma"
-          ? "invalid_number: Expected an amount with a decimal comma, such as 12,50"
-          : "invalid_number: Expected an amount with a decimal point, such as 12.50: decimal=comma reads a comma",
-      }
-      : { value: amount };
+  const form = decimal ?? "point";
+  if (FORMS[form].test(amount)) {
+    const [thousands, sign] = form === "comma" ? [".", ","] : [",", "."];
+    return { value: amount.replaceAll(thousands, "").replace(sign, ".") };
   }
+  if (!/^-?[\d.,]+$/.test(amount)) return { value: amount };
+  const example = form === "comma"
+    ? "12,50"
+    : "12.50: decimal=comma reads a comma";
   return {
-    value: decimal === "comma"
-      ? amount.replaceAll(".", "").replace(",", ".")
-      : amount.replaceAll(",", ""),
+    fault:
+      `invalid_number: Expected an amount with a decimal ${form}, such as ${example}`,
   };
 }
 
@@ -162,17 +182,16 @@ const DAY_0 = Date.UTC(1899, 11, 30);
 
 function readDate(cell: string, dates: Dates): Read {
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
-    const day = new Date(DAY_0 + Math.floor(parseFloat(cell)) * 86_400_000)
+    const day = new Date(DAY_0 + parseInt(cell) * 86_400_000)
       .toISOString().slice(0, 10);
     return {
       fault:
         `invalid_date: The spreadsheet program shows a date as a number: ${day} would be meant`,
     };
   }
-  const [, one, other, year] = dates === "ymd"
-    ? []
-    : /^(\d{1,2})[./\- ]+(\d{1,2})[./\- ]+(\d{4})$/.exec(cell) ?? [];
-  if (!year) return { value: cell };
+  const [, one, other, year] =
+    /^(\d{1,2})[./\- ]+(\d{1,2})[./\- ]+(\d{4})$/.exec(cell) ?? [];
+  if (!year || dates === "ymd") return { value: cell };
   const [day, month] = dates === "dmy" ? [one!, other!] : [other!, one!];
   return { value: `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}` };
 }

@@ -1,5 +1,6 @@
-import { CsvError, type Info, parse } from "csv-parse";
-import { ApiError, invalid } from "../errors.ts";
+import { pipeline, Readable } from "node:stream";
+import { CsvError, parse } from "csv-parse";
+import { ApiError, invalid, splitMessage } from "../errors.ts";
 import { sameLines } from "./cells.ts";
 
 /*
@@ -10,6 +11,9 @@ import { sameLines } from "./cells.ts";
 const MAX_ROW = 512 * 1024;
 const MAX_COLUMNS = 1_000;
 
+/** The bytes of a sheet, which is read several times. */
+export type Source = () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /** A row of a sheet. */
 export interface Row {
   /** The line of the file on which it begins. */
@@ -17,63 +21,59 @@ export interface Row {
   cells: string[];
 }
 
-export type Delimiter = "," | ";" | "\t";
-
 /** How the bytes of a sheet are read. */
 export interface ByteForm {
   charset: string;
-  delimiter: Delimiter;
+  /** Whether the charset is what was left: the bytes are no UTF-8. */
+  isGuess: boolean;
+  delimiter: string;
   /** The lines before the header: 1 after `sep=;`. */
   skipped: number;
-  /** A word that only Windows-1252 explains, where the bytes are no UTF-8. */
-  changedWord?: string;
 }
 
-const MARKS: readonly [string, readonly number[]][] = [
-  ["utf-8", [0xef, 0xbb, 0xbf]],
-  ["utf-16le", [0xff, 0xfe]],
-  ["utf-16be", [0xfe, 0xff]],
+/** The first bytes that tell how the others are read. */
+const MARKS: readonly [start: RegExp, charset: string][] = [
+  [/^\xef\xbb\xbf/, "utf-8"],
+  [/^\xff\xfe/, "utf-16le"],
+  [/^\xfe\xff/, "utf-16be"],
+  [/^PK\x03\x04|^\xd0\xcf\x11\xe0/, "workbook"],
 ];
 
-/** Finds out how the bytes of a sheet are read. Throws `UNSUPPORTED_MEDIA_TYPE` and `VALIDATION_ERROR`. */
+/** Finds out how a sheet is read. Throws `UNSUPPORTED_MEDIA_TYPE` and `VALIDATION_ERROR`. */
 export async function formOf(
-  chunks: readonly Uint8Array[],
+  source: Source,
   given: string | undefined,
   pace: () => Promise<void>,
 ): Promise<ByteForm> {
-  const [first = new Uint8Array()] = chunks;
-  if (first[0] === 0x50 && first[1] === 0x4b && first[2] === 3) {
-    throw isWorkbook();
+  const head: Uint8Array[] = [];
+  let size = 0;
+  let [charset, isGuess] = [given ?? "utf-8", false];
+  let decoder: TextDecoder | undefined;
+  try {
+    for await (const chunk of source()) {
+      if (!decoder) {
+        const start = new TextDecoder("latin1").decode(chunk.subarray(0, 4));
+        const mark = MARKS.find(([mark]) => mark.test(start))?.[1];
+        if (mark === "workbook") throw isWorkbook();
+        given = mark ?? given;
+        decoder = new TextDecoder(charset = given ?? charset, { fatal: true });
+      }
+      if (size < MAX_ROW) size += head[head.push(chunk) - 1]!.length;
+      decoder.decode(chunk, { stream: true });
+      await pace();
+    }
+    decoder?.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) {
+      throw error;
+    }
+    if (given) throw faultAt(1, `invalid_encoding: The bytes are not ${given}`);
+    [charset, isGuess] = ["windows-1252", true];
   }
-  const mark = MARKS.find(([, bytes]) =>
-    bytes.every((byte, i) => first[i] === byte)
-  )?.[0];
-  const charset = mark ?? given ??
-    (await isDecodable(chunks, "utf-8", pace) ? "utf-8" : "windows-1252");
-  if (
-    charset !== "windows-1252" && !await isDecodable(chunks, charset, pace)
-  ) {
-    throw invalid("The sheet", [{
-      line: 1,
-      column: "",
-      code: "invalid_encoding",
-      message: `The bytes are not ${charset}`,
-    }]);
-  }
-  let start = "";
-  for (const text of decoded(chunks, charset)) {
-    start += text;
-    if (start.length > MAX_ROW) break;
-  }
-  const [, separator] = /^sep=(.)\n/.exec(start) ?? [];
-  const header = start.slice(separator ? 6 : 0);
-  const isGuess = !mark && !given && charset === "windows-1252";
-  return {
-    charset,
-    delimiter: (separator as Delimiter) ?? delimiterOf(header),
-    skipped: separator ? 1 : 0,
-    ...isGuess && { changedWord: changedWordOf(chunks) },
-  };
+  const start = (await Array.fromAsync(decoded(head, charset))).join("");
+  const [sep = "", delimiter = delimiterOf(start)] = /^sep=(.)\n/.exec(start) ??
+    [];
+  return { charset, isGuess, delimiter, skipped: sep ? 1 : 0 };
 }
 
 export function isWorkbook(): ApiError {
@@ -83,64 +83,36 @@ export function isWorkbook(): ApiError {
   );
 }
 
-async function isDecodable(
-  chunks: readonly Uint8Array[],
-  charset: string,
-  pace: () => Promise<void>,
-): Promise<boolean> {
-  try {
-    const decoder = new TextDecoder(charset, { fatal: true });
-    for (const chunk of chunks) {
-      decoder.decode(chunk, { stream: true });
-      await pace();
-    }
-    decoder.decode();
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError || error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
-function changedWordOf(chunks: readonly Uint8Array[]): string {
-  for (const text of decoded(chunks, "windows-1252")) {
-    const [word] = /[\w\u0080-\uffff]*[\u0080-\uffff][\w\u0080-\uffff]*/.exec(
-      text,
-    ) ?? [];
-    if (word) return word.slice(0, 50);
-  }
-  return "";
-}
-
 /** The text of the bytes, with line feeds alone. */
-function* decoded(
-  chunks: readonly Uint8Array[],
+async function* decoded(
+  chunks: ReturnType<Source>,
   charset: string,
-): Generator<string> {
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(charset);
-  let carriage = "";
-  for (const chunk of chunks) {
-    const text = carriage + decoder.decode(chunk, { stream: true });
-    carriage = text.endsWith("\r") ? "\r" : "";
-    yield sameLines(carriage ? text.slice(0, -1) : text);
+  let rest = "";
+  for await (const chunk of chunks) {
+    const text = rest + decoder.decode(chunk, { stream: true });
+    // A carriage return may belong to the line feed after it.
+    rest = text.endsWith("\r") ? "\r" : "";
+    yield sameLines(rest ? text.slice(0, -1) : text);
   }
-  yield sameLines(carriage + decoder.decode());
+  yield sameLines(rest + decoder.decode());
 }
 
 /** The delimiter that is in the header line most often, outside of quotes and brackets. */
-function delimiterOf(text: string): Delimiter {
+function delimiterOf(text: string): string {
   const bare = text.replace(/"(?:[^"]|"")*"/g, "").split("\n", 1)[0]!
     .replace(/\[[^\]]*\]/g, "");
-  const counts = ([",", ";", "\t"] as const)
-    .map((sign) => [bare.split(sign).length, sign] as const);
-  return counts.reduce((a, b) => b[0] > a[0] ? b : a)[1];
+  const count = (sign: string) => bare.split(sign).length;
+  return [",", ";", "\t"].reduce((a, b) => count(b) > count(a) ? b : a);
 }
 
 /** Reads the rows, the header first. Throws `VALIDATION_ERROR` with the line of a fault. */
 export async function* readRows(
-  chunks: readonly Uint8Array[],
+  source: Source,
   { charset, delimiter, skipped }: ByteForm,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<Row> {
+  let line = skipped + 1;
   const options = {
     delimiter,
     record_delimiter: "\n",
@@ -148,71 +120,39 @@ export async function* readRows(
     relax_column_count: true,
     from_line: skipped + 1,
     max_record_size: MAX_ROW,
-    info: true,
-    readableHighWaterMark: 100_000,
     // An empty cell has no size.
-    cast(value: string, { index, lines }: { index: number; lines: number }) {
-      if (index < MAX_COLUMNS) return value;
-      throw faultAt(lines, `too_many: At most ${MAX_COLUMNS} columns`);
+    cast(cell: string, { index }: { index: number }) {
+      if (index < MAX_COLUMNS) return cell;
+      throw faultAt(line, `too_many: At most ${MAX_COLUMNS} columns`);
+    },
+    on_record(cells: string[], { lines }: { lines: number }): Row {
+      const row = { line, cells };
+      line = lines + 1;
+      return row;
     },
   };
-  const parser = parse(options);
-  let next = skipped + 1;
-  let failure: unknown;
-  parser.on("error", (error) => failure ??= error);
-
-  function rows(): Row[] {
-    const rows: Row[] = [];
-    let read: { record: string[]; info: Info } | null;
-    while ((read = parser.read())) {
-      rows.push({ line: next, cells: read.record });
-      next = read.info.lines + 1;
-    }
-    return rows;
-  }
-
-  function check(): void {
-    if (!failure) return;
-    if (failure instanceof ApiError) throw failure;
-    if (!(failure instanceof CsvError)) throw failure;
-    throw failure.code === "CSV_QUOTE_NOT_CLOSED"
-      ? faultAt(next, "open_quote: A quote in this row is never closed")
-      : failure.code === "CSV_MAX_RECORD_SIZE"
-      ? faultAt(next, `too_large: A row has at most ${MAX_ROW} bytes`)
-      : faultAt(next, `invalid_csv: ${failure.message}`);
-  }
-
+  // The types of csv-parse know no rows of another form.
+  const parser = parse(options as object);
   try {
-    for (const text of decoded(chunks, charset)) {
-      parser.write(text);
-      yield rows();
-      // What fails is said in the next turn.
-      await undefined;
-      check();
-    }
-    const ended = new Promise((resolve) => {
-      parser.on("end", resolve);
-      parser.on("error", resolve);
-      parser.on("close", resolve);
-    });
-    parser.end();
-    yield rows();
-    parser.resume();
-    await ended;
-    check();
-  } finally {
-    parser.destroy();
+    yield* pipeline(
+      Readable.from(decoded(source(), charset)),
+      parser,
+      () => {},
+    );
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw faultAt(line, FAULTS[error.code] ?? `invalid_csv: ${error.message}`);
   }
 }
 
-/** The error of a sheet of which nothing is written. */
-export function faultAt(
-  line: number,
-  text: string,
-  column = "",
-): ApiError {
-  const [, code = "", message = ""] = /^(\w+): (.*)$/s.exec(text) ?? [];
-  return invalid("The sheet", [{ line, column, code, message }]);
+const FAULTS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: "open_quote: A quote in this row is never closed",
+  CSV_MAX_RECORD_SIZE: `too_large: A row has at most ${MAX_ROW} bytes`,
+};
+
+/** The error of a sheet of which nothing is written. `text` is `code: Sentence`. */
+export function faultAt(line: number, text: string): ApiError {
+  return invalid("The sheet", [{ ...splitMessage(text), line, column: "" }]);
 }
 
 /** Whether a row has no cell with a text. */

@@ -1,11 +1,33 @@
+import * as v from "valibot";
+import { Count, described } from "../values.ts";
+
+/* The report on an imported sheet. */
+
 /** A sentence about a row or one of its cells. */
-export interface SheetMessage {
-  severity: "error" | "warning";
-  column: string | null;
-  code: string;
-  message: string;
-  value: string | null;
-}
+export const SheetMessage = v.object({
+  severity: described(
+    "An error keeps its row from being written.",
+    v.picklist(["error", "warning"]),
+  ),
+  column: described(
+    "The column, or null if the message is about the row.",
+    v.nullable(v.string()),
+  ),
+  code: described("The kind of message, for machines.", v.string()),
+  message: described("What is wrong, for people.", v.string()),
+  value: described("The cell as it was sent.", v.nullable(v.string())),
+});
+
+export type SheetMessage = v.InferOutput<typeof SheetMessage>;
+
+/** What a row changes in one place. */
+export const CellChange = v.object({
+  column: described("The column.", v.string()),
+  from: described("The value before.", v.unknown()),
+  to: described("The value of the cell.", v.unknown()),
+});
+
+export type CellChange = v.InferOutput<typeof CellChange>;
 
 export const SHEET_OUTCOMES = [
   "created",
@@ -15,78 +37,78 @@ export const SHEET_OUTCOMES = [
   "refused",
 ] as const;
 
-/** What a row changes in one place. */
-export interface CellChange {
-  column: string;
-  from: unknown;
-  to: unknown;
-}
-
 /** What became of a row. */
-export interface RowOutcome {
-  line: number;
-  id: string | null;
-  isbn13: string | null;
-  outcome: typeof SHEET_OUTCOMES[number];
-  changes: CellChange[];
-  messages: SheetMessage[];
-}
+export const RowOutcome = v.object({
+  line: described("The line of the file on which the row begins.", Count),
+  id: described(
+    "The id of its product, or null if it has none. A dry run creates none.",
+    v.nullable(v.pipe(v.string(), v.uuid())),
+  ),
+  isbn13: described("The ISBN-13.", v.nullable(v.string())),
+  outcome: described(
+    "What became of the row. An unchanged, stale or refused row has written nothing.",
+    v.picklist(SHEET_OUTCOMES),
+  ),
+  changes: described("What it changes.", v.array(CellChange)),
+  messages: described("What is to be said of it.", v.array(SheetMessage)),
+});
 
-export interface SheetReport
-  extends Record<typeof SHEET_OUTCOMES[number], number> {
-  rows: number;
-  skipped: number;
-  warnings: number;
-  dry_run: boolean;
-  ignored_columns: string[];
-  outcomes: RowOutcome[];
-  more_outcomes: number;
-}
+export type RowOutcome = v.InferOutput<typeof RowOutcome>;
+
+export const SheetReport = v.object({
+  rows: described("The number of rows.", Count),
+  created: described("The rows that have created a product.", Count),
+  updated: described("The rows that have changed their product.", Count),
+  unchanged: described("The rows that have changed nothing.", Count),
+  stale: described("The rows whose product is newer than the sheet.", Count),
+  refused: described("The rows at fault.", Count),
+  skipped: described("The blank lines.", Count),
+  warnings: described("The number of warnings.", Count),
+  dry_run: described("Whether nothing was written.", v.boolean()),
+  ignored_columns: described(
+    "The columns that only answers have.",
+    v.array(v.string()),
+  ),
+  outcomes: described(
+    "The rows that are not `unchanged`, and those that are but have a message: at most 1,000, refused ones first.",
+    v.array(RowOutcome),
+  ),
+  more_outcomes: described("The number of outcomes that are left out.", Count),
+});
+
+export type SheetReport = v.InferOutput<typeof SheetReport>;
 
 const MAX_OUTCOMES = 1_000;
 
 /** Counts what became of the rows. Of many outcomes, those of refused rows are kept. */
 export class SheetTally {
-  readonly #report: SheetReport;
+  readonly #counts: Omit<SheetReport, "outcomes" | "more_outcomes">;
   readonly #refused: RowOutcome[] = [];
   readonly #others: RowOutcome[] = [];
+  #told = 0;
 
   constructor(dry_run: boolean, ignored_columns: string[], skipped: number) {
-    this.#report = {
-      rows: 0,
-      created: 0,
-      updated: 0,
-      unchanged: 0,
-      stale: 0,
-      refused: 0,
-      skipped,
-      warnings: 0,
-      dry_run,
-      ignored_columns,
-      outcomes: [],
-      more_outcomes: 0,
-    };
+    const none = { created: 0, updated: 0, unchanged: 0, stale: 0, refused: 0 };
+    const rest = { skipped, warnings: 0, dry_run, ignored_columns };
+    this.#counts = { rows: 0, ...none, ...rest };
   }
 
   add(one: RowOutcome): void {
-    const report = this.#report;
-    report.rows++;
-    report[one.outcome]++;
-    report.warnings +=
+    const counts = this.#counts;
+    counts.rows++;
+    counts[one.outcome]++;
+    counts.warnings +=
       one.messages.filter(({ severity }) => severity === "warning").length;
     if (one.outcome === "unchanged" && one.messages.length === 0) return;
+    this.#told++;
     const kept = one.outcome === "refused" ? this.#refused : this.#others;
     if (kept.length < MAX_OUTCOMES) kept.push(one);
-    else report.more_outcomes++;
   }
 
   report(): SheetReport {
-    const told = [...this.#refused, ...this.#others].slice(0, MAX_OUTCOMES);
-    const more = this.#refused.length + this.#others.length - told.length;
-    return {
-      ...this.#report,
-      outcomes: told.toSorted((a, b) => a.line - b.line),
-      more_outcomes: this.#report.more_outcomes + more,
-    };
+    const outcomes = [...this.#refused, ...this.#others].slice(0, MAX_OUTCOMES)
+      .toSorted((a, b) => a.line - b.line);
+    const more_outcomes = this.#told - outcomes.length;
+    return { ...this.#counts, outcomes, more_outcomes };
   }
 }

@@ -1,0 +1,215 @@
+import type { Entry } from "../bodies.ts";
+import { type ErrorDetail, splitMessage } from "../errors.ts";
+import { objectsIn } from "../objects.ts";
+import {
+  type CellForm,
+  cellOf,
+  isCellOf,
+  readCell,
+  TOO_LONG,
+  unguarded,
+} from "./cells.ts";
+import { type Column, entryOf, PUBLICATION, valueAt } from "./columns.ts";
+import type { CellChange, SheetMessage } from "./report.ts";
+
+/* A row becomes the body of an upsert, and faults of the body become faults of cells. */
+
+/** The cells of a row, by column. A row that is too short lacks the last ones. */
+export type Cells = ReadonlyMap<Column, string>;
+
+export interface RowForm extends CellForm {
+  /** What an empty cell does. */
+  empty: "keep" | "clear";
+}
+
+/** A cell that sets its place in the body. */
+interface SetCell {
+  column: Column;
+  cell: string;
+  before: unknown;
+  value: unknown;
+  /** The entry of the array that it sets a field of. */
+  entry: Entry | undefined;
+}
+
+/** What a row makes of a product. */
+export interface Draft {
+  body: Entry;
+  set: SetCell[];
+  messages: SheetMessage[];
+}
+
+/**
+ * Sets in a body what the cells change of the product, `{}` for a new one. A cell that an export
+ * would write changes nothing. Columns in `without` are left out.
+ */
+export function draftOf(
+  product: Entry,
+  cells: Cells,
+  form: RowForm,
+  without: ReadonlySet<Column>,
+): Draft {
+  const draft: Draft = { body: {}, set: [], messages: [] };
+  for (const [column, cell] of cells) {
+    if (column.isAssigned || without.has(column) || cell === TOO_LONG) continue;
+    const before = valueAt(product, column);
+    if (isCellOf(before, cell, column)) continue;
+    const isEmpty = cell.trim() === "";
+    if (isEmpty && (form.empty === "keep" || before === null)) continue;
+    const read = !isEmpty
+      ? readCell(cell, column, form, before)
+      : column.name === "title"
+      ? { fault: "required: A product has a title" }
+      : { value: column.kind === "list" ? [] : null };
+    if ("fault" in read) {
+      draft.messages.push(messageAt(read.fault, column, cell));
+      continue;
+    }
+    if ("warning" in read && read.warning) {
+      draft.messages.push(messageAt(read.warning, column, cell, "warning"));
+    }
+    const { value } = read;
+    const entry = setIn(draft.body, product, column, value);
+    draft.set.push({ column, cell, before, value, entry });
+  }
+  for (const { column: { field, key } } of draft.set) {
+    if (key === undefined) continue;
+    // Positions without an entry, and entries of which nothing is left.
+    draft.body[field] = Array.from(draft.body[field] as Entry[]).filter(
+      (entry) => entry != null && !isCleared(entry, draft, key),
+    );
+  }
+  return draft;
+}
+
+/** Sets one place. Returns the entry of the array in which it is. */
+function setIn(
+  body: Entry,
+  product: Entry,
+  { field, key, inner, clears, name }: Column,
+  value: unknown,
+): Entry | undefined {
+  if (key === undefined) {
+    if (name === "publication_date") setPublication(body, product, value);
+    else body[value === null ? clears : field] = value;
+    return;
+  }
+  const entries =
+    (body[field] ??= structuredClone(product[field] ?? [])) as unknown[];
+  if (inner === undefined) {
+    entries[key as number] = value;
+    return;
+  }
+  let entry = entryOf(entries as Entry[], key);
+  if (!entry) {
+    entry = typeof key === "number" ? {} : { ...key };
+    entries[typeof key === "number" ? key : entries.length] = entry;
+  }
+  if (value === null) entry[clears] = null;
+  else {
+    // A name counts where the id and the code are absent.
+    if (clears !== inner) delete entry[clears];
+    if (/_name$/.test(inner)) delete entry[inner.replace(/_name$/, "_code")];
+    entry[inner] = value;
+  }
+  return entry;
+}
+
+/** A year or a month announces the day of publication, and takes its place. */
+function setPublication(body: Entry, product: Entry, value: unknown): void {
+  const isDay = !/^\d{4}(?:-\d\d)?$/.test(String(value));
+  body.publication_date = isDay ? value : null;
+  const dates = objectsIn(product.publishing_dates);
+  const others = dates.filter((one) =>
+    one.publishing_date_role !== PUBLICATION
+  );
+  if (isDay && others.length === dates.length) return;
+  body.publishing_dates = isDay ? others : [
+    ...others,
+    { publishing_date_role: PUBLICATION, date: value },
+  ];
+}
+
+/** Whether a cell has cleared the entry, which has nothing but its key and defaults now. */
+function isCleared(
+  entry: Entry,
+  { set }: Draft,
+  key: Entry | number,
+): boolean {
+  return set.some((one) => one.entry === entry && one.value === null) &&
+    Object.entries(entry).every(([name, value]) =>
+      typeof key !== "number" && name in key ||
+      /^id$|^field_id$|_(?:name|label)$/.test(name) || value === null ||
+      value === false || Array.isArray(value) && value.length === 0
+    );
+}
+
+/** What the row changes, where its body is valid. */
+export function changesOf({ set }: Draft, valid: Entry): CellChange[] {
+  return set.map(({ column, cell, before, value }) =>
+    column.kind === "list"
+      ? {
+        column: column.name,
+        from: cellOf(before, column),
+        to: unguarded(cell),
+      }
+      : {
+        column: column.name,
+        from: before,
+        to: value === null ? null : valueAt(valid, column) ?? value,
+      }
+  );
+}
+
+/** The errors of a body, at the cells that set it. `columns` are those of the cells. */
+export function faultsOf(
+  details: readonly ErrorDetail[],
+  draft: Draft,
+): { messages: SheetMessage[]; columns: Column[] } {
+  const columns: Column[] = [];
+  const messages = details.map((detail): SheetMessage => {
+    const pointer = "pointer" in detail ? detail.pointer : "";
+    const { code, message } = detail;
+    const { column, cell } = cellAt(pointer, draft) ?? {};
+    if (column) columns.push(column);
+    return {
+      severity: "error",
+      column: column?.name ?? (pointer.slice(1) || null),
+      code,
+      message,
+      value: column ? cell!.slice(0, 200) : null,
+    };
+  });
+  return { messages, columns };
+}
+
+/** The cell that has set the place to which a pointer leads. */
+function cellAt(pointer: string, { body, set }: Draft): SetCell | undefined {
+  const [, field = "", index, inner = ""] = pointer.split("/");
+  const isHere = ({ column }: SetCell) =>
+    column.field === field || column.clears === field ||
+    column.name === "publication_date" && field === "publishing_dates";
+  const here = set.filter(isHere);
+  const entry = (body[field] as unknown[] | undefined)?.[Number(index)];
+  const inEntry = here.filter((one) => one.entry && one.entry === entry);
+  return inEntry.find(({ column }) =>
+    column.inner === inner || column.clears === inner
+  ) ?? inEntry[0] ?? here[0];
+}
+
+/** A sentence about a row, or about a cell. `text` is `code: Sentence`. */
+export function messageAt(
+  text: string,
+  column?: Column,
+  cell?: string,
+  severity: SheetMessage["severity"] = "error",
+): SheetMessage {
+  const { code, message } = splitMessage(text);
+  return {
+    severity,
+    column: column?.name ?? null,
+    code,
+    message,
+    value: cell?.slice(0, 200) ?? null,
+  };
+}
