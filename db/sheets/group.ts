@@ -1,19 +1,13 @@
 import { validBody } from "../../schema/batch.ts";
-import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { failure, guarded, UNRULED } from "../../schema/defects.ts";
+import type { Entry } from "../../schema/bodies.ts";
+import { failure, guarded } from "../../schema/defects.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { Named } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { objectsIn } from "../../schema/objects.ts";
-import type { Column } from "../../schema/sheets/columns.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
-import type {
-  CellChange,
-  RowOutcome,
-  SheetMessage,
-} from "../../schema/sheets/report.ts";
+import type { SheetMessage } from "../../schema/sheets/report.ts";
 import {
-  type Cells,
   changesOf,
   type Draft,
   draftOf,
@@ -26,23 +20,19 @@ import type { Queries } from "../database.ts";
 import { MAX_BYTES } from "../long_text.ts";
 import { linkRecords } from "../onix/links.ts";
 import type { Write } from "../products/change.ts";
-import { readInGroups, sizeOfStored } from "../products/read.ts";
 import type { ProductKey } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
+import { readInGroups, sizeOfStored } from "../products/read.ts";
 import { changedFields } from "../products/upsert.ts";
-import {
-  type Cause,
-  lockAndFind,
-  writeTogether,
-} from "../products/write_together.ts";
+import { lockAndFind, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
-  type Address,
   areMeant,
   type MeantProduct,
   nameOf,
   productsByAddress,
-} from "./address.ts";
+  type SheetRow,
+} from "./rows.ts";
 
 /*
  * Writes a group of rows in one transaction. A row is an upsert of the batch: its product is
@@ -50,63 +40,48 @@ import {
  * the other rows.
  */
 
-/** A row of a sheet, and what was said of it so far. */
-export interface SheetRow {
-  line: number;
-  cells: Cells;
-  /** How it finds its product. Absent if all its match cells are empty. */
-  address?: Address | undefined;
-  messages: SheetMessage[];
-}
-
 export interface RowOptions extends SheetImportQuery {
   pace: () => Promise<void>;
 }
 
 /** What a row makes of its product, or of a new one. */
-interface Planned extends Cause {
+interface Plan<C = Write | ApiError> {
   row: SheetRow;
   draft: Draft;
   /** The product before. Absent for a new one. */
   product: Entry | undefined;
-  change: Write & { source: Entry };
-  changes: CellChange[];
+  change: C;
 }
-
-type Outcomes = Map<SheetRow, RowOutcome>;
 
 const DRY_RUN = new Error("A dry run is rolled back");
 
-/**
- * Writes the first of the rows whose products fit into the memory of a group. Returns what became
- * of these.
- */
+/** Writes the first of the rows whose products fit into memory. The others have no outcome yet. */
 export async function importRows(
   queries: () => Queries,
   rows: readonly SheetRow[],
   options: RowOptions,
-): Promise<RowOutcome[]> {
-  let outcomes: Outcomes = new Map();
+): Promise<void> {
   await queries().transaction(async (tx) => {
-    outcomes = new Map();
-    await planAndWrite(tx, rows, outcomes, options);
+    for (const row of rows) row.outcome = undefined;
+    const plans = await planRows(tx, rows, options);
+    await writePlans(tx, plans, options);
     if (options.dry_run) throw DRY_RUN;
     await tx.commit();
   }).catch((error) => {
     if (error !== DRY_RUN) throw error;
-    for (const one of outcomes.values()) {
-      if (one.outcome === "created") one.id = null;
-    }
   });
-  return rows.flatMap((row) => outcomes.get(row) ?? []);
 }
 
-async function planAndWrite(
+interface SizedProduct extends MeantProduct {
+  bytes: number | null;
+}
+
+/** Locks and finds the products of rows. Those without one that they may write get their outcomes. */
+async function planRows(
   tx: Transaction,
   rows: readonly SheetRow[],
-  outcomes: Outcomes,
   options: RowOptions,
-): Promise<void> {
+): Promise<Plan[]> {
   const addresses = rows.flatMap(({ address }) => address ?? []);
   const found = productsByAddress(
     await lockAndFind(
@@ -119,235 +94,181 @@ async function planAndWrite(
       `,
     ),
   );
-  const planned: Planned[] = [];
-  const plan = (row: SheetRow, product?: Entry) =>
-    guarded(
-      () => void planned.push(planOf(row, product, options)),
-      () =>
-        void outcomes.set(
-          row,
-          outcomeOf(row, "refused", null, [messageAt(UNRULED)]),
-        ),
-    );
-  const meant = new Map<string, SheetRow>();
-  const sized: SizedProduct[] = [];
+  const plans: Plan[] = [];
+  const meant = new Map<string, { row: SheetRow; product: SizedProduct }>();
   let bytes = 0;
   for (const row of rows) {
-    const { address } = row;
-    const products = address ? found.get(nameOf(address)) ?? [] : [];
-    const fault = faultOf(address, products, options);
+    const products = row.address ? found.get(nameOf(row.address)) ?? [] : [];
+    const fault = faultOf(row, products, options);
     const [product] = products;
-    if (fault) {
-      const { column, cell } = address ?? {};
-      outcomes.set(
-        row,
-        outcomeOf(row, "refused", null, [messageAt(fault, column, cell)]),
-      );
-    } else if (!product) plan(row);
+    if (fault) row.refuse(fault, row.address);
+    else if (!product) plans.push(planOf(row, undefined, options));
     else {
       bytes += product.bytes ?? 0;
-      if (bytes > MAX_BYTES && sized.length > 0) break;
-      meant.set(product.id, row);
-      sized.push(product);
+      if (bytes > MAX_BYTES && meant.size > 0) break;
+      meant.set(product.id, { row, product });
     }
   }
+  const sized = [...meant.values()].map(({ product }) => product);
   for await (const group of readInGroups(tx, sized)) {
     for (const { id, product } of group) {
       await options.pace();
-      plan(meant.get(id)!, parseExact(product) as Entry);
+      const { row } = meant.get(id)!;
+      plans.push(planOf(row, parseExact(product) as Entry, options));
     }
   }
-  await write(tx, planned, outcomes, options);
+  return plans;
 }
 
-interface SizedProduct extends MeantProduct {
-  bytes: number | null;
-}
-
-/** Why a row has no product to write, as `code: Sentence`. */
+/** Why a row has no product that it may write, as `code: Sentence`. */
 function faultOf(
-  address: Address | undefined,
+  { address }: SheetRow,
   products: readonly MeantProduct[],
   { create }: RowOptions,
 ): string | undefined {
   if (products.length === 1) return;
-  if (!address) {
-    return create
-      ? undefined
-      : "not_found: The row names no product: with create=true it creates one";
-  }
-  const { name } = address.column;
+  const what = address
+    ? `No product has this ${address.column.name}`
+    : "The row names no product";
   if (products.length > 1) {
-    return `ambiguous: Several products have this ${name}: name one by its id`;
+    return `ambiguous: Several products have this ${
+      address!.column.name
+    }: name one by its id`;
   }
-  if (address.match !== "isbn") return `not_found: No product has this ${name}`;
-  return create
-    ? undefined
-    : `not_found: No product has this ${name}: with create=true the row creates one`;
+  if (address && address.match !== "isbn") return `not_found: ${what}`;
+  if (!create) {
+    return `not_found: ${what}: with create=true the row creates one`;
+  }
 }
 
-/**
- * What a row makes of its product. What the rules refuse is told, and the rest is checked
- * without it: all faults of a row are told at once.
- */
 function planOf(
   row: SheetRow,
   product: Entry | undefined,
   options: RowOptions,
-  without: ReadonlySet<Column> = new Set(),
-): Planned {
+): Plan {
   const { line, cells, address } = row;
-  const draft = draftOf(product ?? {}, cells, options, without);
-  // A row at fault creates nothing, and needs nothing more.
-  const isNew = !product && without.size === 0 && !hasErrors(draft);
-  const body = validBody(isNew ? "create" : "update", draft.body);
-  const write = {
+  const draft = draftOf(product ?? {}, cells, options);
+  // A row with cells that cannot be read creates nothing, and lacks nothing.
+  const isNew = !product && draft.faults.length === 0;
+  const body = guarded(
+    () => validBody(isNew ? "create" : "update", draft.body),
+    failure,
+  );
+  if (body instanceof ApiError) return { row, draft, product, change: body };
+  const change = {
     id: String(product?.id ?? uuidv7()),
-    body: body instanceof ApiError ? {} : body,
+    body,
     source: { line },
   };
-  const change: Planned["change"] = product
-    ? { method: "update", isWhole: true, ...write }
-    : {
+  return {
+    row,
+    draft,
+    product,
+    change: product ? { ...change, method: "update", isWhole: true } : {
+      ...change,
       method: "create",
-      ...write,
       ...address && { key: address as ProductKey },
-    };
-  if (!(body instanceof ApiError)) {
-    return { row, draft, product, change, changes: [] };
-  }
-  const { messages, columns } = faultsOf(body.details, draft);
-  const rest = columns.length > 0
-    ? planOf(row, product, options, new Set([...without, ...columns]))
-    : { row, draft, product, change, changes: [] };
-  rest.draft.messages.unshift(...messages);
-  return rest;
-}
-
-function hasErrors({ messages }: Draft): boolean {
-  return messages.some(({ severity }) => severity === "error");
+    },
+  };
 }
 
 /** Writes what is planned. Names are created for what is written alone. */
-async function write(
+async function writePlans(
   tx: Transaction,
-  planned: readonly Planned[],
-  outcomes: Outcomes,
+  plans: readonly Plan[],
   options: RowOptions,
 ): Promise<void> {
-  const wanting = options.create_names
-    ? new Map(planned.flatMap((one) => {
-      const names = hasErrors(one.draft) ? undefined : namesIn(one.change.body);
-      return names ? [[one.row, names] as const] : [];
-    }))
-    : new Map();
-  if (wanting.size > 0) {
-    await tx.send(sql`savepoint names`);
-    await linkRecords(tx, [...wanting.values()]);
-  }
-  const changes = await changesIn(tx, planned, outcomes, options);
-  const { done, faults } = await writeTogether(tx, changes);
-  for (const { row, draft, product, change, changes } of done) {
-    const outcome = product ? "updated" : "created";
-    const shown = product ?? { ...change.body, id: change.id };
-    outcomes.set(row, outcomeOf(row, outcome, shown, draft.messages, changes));
-  }
-  for (const [{ row, draft }, error] of faults) {
-    outcomes.set(
-      row,
-      outcomeOf(row, "refused", null, messagesOf(error, draft)),
-    );
-  }
-  const written = new Set(done.map(({ row }) => row));
-  if ([...wanting.keys()].every((row) => written.has(row))) return;
-  await tx.send(sql`rollback to savepoint names`);
-  await write(
-    tx,
-    planned.filter(({ row }) => written.has(row)),
-    outcomes,
-    options,
+  const names = new Map(
+    options.create_names ? plans.flatMap(namesIn) : [],
   );
+  if (names.size > 0) {
+    await tx.send(sql`savepoint names`);
+    await linkRecords(tx, [...names.values()]);
+  }
+  const changing = await withChanges(tx, plans, options);
+  const { done, faults } = await writeTogether(tx, changing);
+  for (const [{ row, draft }, error] of faults) {
+    row.end("refused", faultsOf(error, draft));
+  }
+  for (const { row, draft, product, change, changes } of done) {
+    // A dry run creates none.
+    const id = options.dry_run ? undefined : change.id;
+    if (product) row.end("updated", draft.warnings, { product, changes });
+    else {row.end("created", draft.warnings, {
+        product: { ...change.body, id },
+        changes,
+      });}
+  }
+  const written = done.map(({ row }) => row);
+  if ([...names.keys()].every((row) => written.includes(row))) return;
+  await tx.send(sql`rollback to savepoint names`);
+  const rest = plans.filter(({ row }) => written.includes(row));
+  await writePlans(tx, rest, options);
 }
 
-/** The names in a body of what an import of ONIX creates, or undefined if there are none. */
-function namesIn(body: ProductBody): Entry | undefined {
-  const nameOf = (id: unknown) =>
-    id instanceof Named && id.column === "name" ? id.value : undefined;
+/** The names in a change of what an import of ONIX creates. */
+function namesIn({ row, draft, change }: Plan): [SheetRow, Entry][] {
+  if (change instanceof ApiError || draft.faults.length > 0) return [];
+  const { body } = change;
+  const nameIn = (id: unknown) =>
+    id instanceof Named && id.column === "name" ? [id.value] : [];
   const namesOf = (array: string, reference: string) =>
-    objectsIn(body[array]).flatMap((entry) => {
-      const name = nameOf(entry[reference]);
-      return name === undefined ? [] : [{ name }];
-    });
-  const names = {
-    publisher: nameOf(body.publisher_id),
-    imprint: nameOf(body.imprint_id),
-    contributors: namesOf("contributors", "contributor_id"),
-    collections: namesOf("product_collections", "collection_id"),
-  };
-  return Object.values(names).flat().some(Boolean) ? names : undefined;
+    objectsIn(body[array]).flatMap((entry) =>
+      nameIn(entry[reference]).map((name) => ({ name }))
+    );
+  const [publisher] = nameIn(body.publisher_id);
+  const [imprint] = nameIn(body.imprint_id);
+  const contributors = namesOf("contributors", "contributor_id");
+  const collections = namesOf("product_collections", "collection_id");
+  return publisher || imprint || contributors.length + collections.length > 0
+    ? [[row, { publisher, imprint, contributors, collections }]]
+    : [];
 }
 
-/** The rows that change something, with what they change. The others get their outcomes. */
-async function changesIn(
+/** The plans that change something. The other rows get their outcomes. */
+async function withChanges(
   tx: Transaction,
-  planned: readonly Planned[],
-  outcomes: Outcomes,
+  plans: readonly Plan[],
   options: RowOptions,
-): Promise<Planned[]> {
-  const named = await findNamed(tx, planned.map(({ change }) => change));
-  return planned.flatMap((one, i): Planned[] => {
-    const { row, draft, product } = one;
-    const end = (
-      outcome: RowOutcome["outcome"],
-      messages: readonly SheetMessage[],
-      changes: CellChange[] = [],
-    ) => {
-      const shown = outcome === "refused" ? null : product!;
-      outcomes.set(row, outcomeOf(row, outcome, shown, messages, changes));
-      return [];
-    };
+) {
+  const named = await findNamed(tx, plans.map(({ change }) => change));
+  return plans.flatMap((plan, i) => {
+    const { row, draft, product } = plan;
     const change = named[i]!;
-    if (change instanceof ApiError) {
-      return end("refused", [...draft.messages, ...messagesOf(change, draft)]);
+    if (change instanceof ApiError || draft.faults.length > 0) {
+      const faults = change instanceof ApiError ? faultsOf(change, draft) : [];
+      return row.end("refused", [...draft.faults, ...faults]);
     }
-    if (hasErrors(draft)) return end("refused", draft.messages);
     const changes = changesOf(draft, change.body);
-    if (!product) return [{ ...one, change, changes }];
+    if (!product) return [{ ...plan, change, changes }];
     const body = guarded(() => changedFields(product, change.body), failure);
     if (body instanceof ApiError) {
-      return end("refused", messagesOf(body, draft));
+      return row.end("refused", faultsOf(body, draft));
     }
-    if (Object.keys(body).length === 0) return end("unchanged", draft.messages);
+    if (Object.keys(body).length === 0) {
+      return row.end("unchanged", draft.warnings, { product });
+    }
     const stale = staleness(row, product, options);
     if (stale) {
-      return end(
-        stale.code === "stale" ? "stale" : "refused",
-        [stale],
+      return row.end(stale.code === "stale" ? "stale" : "refused", [stale], {
+        product,
         changes,
-      );
+      });
     }
-    return [{ ...one, change: { ...change, body }, changes }];
+    return [{ ...plan, change: { ...change, body }, changes }];
   });
-}
-
-function messagesOf(error: ApiError, draft: Draft): SheetMessage[] {
-  const { messages } = faultsOf(error.details, draft);
-  return messages.length > 0
-    ? messages
-    : [messageAt(`${error.code.toLowerCase()}: ${error.message}`)];
 }
 
 /** Why a row is not written: its product is newer, or the time in the row is none. */
 function staleness(
-  { cells }: SheetRow,
+  row: SheetRow,
   product: Entry,
   { stale }: RowOptions,
 ): SheetMessage | undefined {
-  const [column, cell = ""] =
-    [...cells].find(([{ name }]) => name === "updated_at") ?? [];
-  if (stale === "apply" || cell.trim() === "") return;
+  const [column, cell] = row.cellOf("updated_at");
   const time = Date.parse(cell);
-  if (Date.parse(String(product.updated_at)) <= time) return;
+  const isNewer = !(Date.parse(String(product.updated_at)) <= time);
+  if (stale === "apply" || cell.trim() === "" || !isNewer) return;
   return messageAt(
     Number.isNaN(time)
       ? "invalid_date: Expected the time of the export, such as 2027-01-31T12:00:00.000Z"
@@ -355,23 +276,4 @@ function staleness(
     column,
     cell,
   );
-}
-
-/** What became of a row. */
-export function outcomeOf(
-  { line, cells, messages: before }: SheetRow,
-  outcome: RowOutcome["outcome"],
-  product: Entry | null,
-  messages: readonly SheetMessage[] = [],
-  changes: CellChange[] = [],
-): RowOutcome {
-  const isbn = [...cells].find(([{ name }]) => name === "isbn13")?.[1];
-  return {
-    line,
-    id: (product?.id as string | undefined) ?? null,
-    isbn13: (product ? product.isbn13 as string | null : isbn || null) ?? null,
-    outcome,
-    changes,
-    messages: [...before, ...messages],
-  };
 }

@@ -7,27 +7,27 @@ import {
   formOf,
   isBlank,
   readRows,
-  type Row,
   type Source,
 } from "../../schema/sheets/read.ts";
 import {
   type RowOutcome,
+  type SheetMessage,
   type SheetReport,
   SheetTally,
 } from "../../schema/sheets/report.ts";
-import { type Cells, messageAt } from "../../schema/sheets/row.ts";
+import { messageAt } from "../../schema/sheets/row.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import { BYTE_ORDER_MARK, readCustomFields, writeRows } from "./export.ts";
+import { importRows } from "./group.ts";
+import { Rivals } from "./rivals.ts";
 import {
-  addressOf,
   areMeant,
   type MeantProduct,
   nameOf,
   productsByAddress,
-  Rivals,
-} from "./address.ts";
-import { BYTE_ORDER_MARK, readCustomFields, writeRows } from "./export.ts";
-import { importRows, outcomeOf, type SheetRow } from "./group.ts";
+  SheetRow,
+} from "./rows.ts";
 
 /** The rows of a group, which is written in one transaction. */
 const GROUP = 100;
@@ -86,63 +86,49 @@ export async function importSheet(
 ): Promise<ImportedSheet> {
   const { pace, admit, progress, dry_run: dryRun } = options;
   const sheet = await readThrough(queries, source, options);
-  const { form, start, decimal, ignored, skipped } = sheet;
+  const { form, start, width, decimal, ignored, skipped } = sheet;
   const tally = new SheetTally(dryRun, ignored, skipped);
   /** What is wrong with each row that is not written. */
   const errors = new Map<number, string>();
   let group: SheetRow[] = [];
   let rows = 0;
 
-  function add(...outcomes: RowOutcome[]): void {
-    for (const one of outcomes) {
-      tally.add(one);
-      if (one.outcome !== "refused" && one.outcome !== "stale") continue;
-      const told = one.messages.map(({ column, message }) =>
-        column ? `${column}: ${message}` : message
-      );
-      errors.set(one.line, told.join("; ").slice(0, 500));
-    }
-    progress?.(rows += outcomes.length);
+  function add(one: RowOutcome): void {
+    rows++;
+    tally.add(one);
+    if (one.outcome !== "refused" && one.outcome !== "stale") return;
+    const told = one.messages.map(({ column, message }) =>
+      column ? `${column}: ${message}` : message
+    );
+    errors.set(one.line, told.join("; ").slice(0, 500));
   }
 
   async function write(): Promise<void> {
     while (group.length > 0) {
       using _permit = await admit?.();
-      const outcomes = await importRows(queries, group, {
-        ...options,
-        decimal,
-      });
-      group = group.slice(outcomes.length);
-      add(...outcomes);
+      await importRows(queries, group, { ...options, decimal });
+      for (const { outcome } of group) if (outcome) add(outcome);
+      group = group.filter(({ outcome }) => !outcome);
+      progress?.(rows);
     }
   }
 
   try {
     let { isGuess } = form;
-    for await (const row of readRows(source, form)) {
-      if (row.line <= start || isBlank(row)) continue;
+    for await (const { line, cells } of readRows(source, form)) {
+      if (line <= start || isBlank(cells)) continue;
       await pace();
-      const read = readRow(row, sheet);
-      if ("outcome" in read) {
-        add(read);
-        continue;
-      }
-      const [word] = isGuess &&
-          /[\w\x80-\uffff]*[\x80-\uffff][\w\x80-\uffff]*/.exec(
-            row.cells.join(" "),
-          ) || [];
-      if (word) {
-        isGuess = false;
-        read.messages.push(messageAt(
-          `windows_1252: The sheet is no UTF-8: it was read as Windows-1252, such as "${
-            word.slice(0, 50)
-          }"`,
-          undefined,
-          word,
-          "warning",
-        ));
-      }
-      if (group.push(read) === GROUP) await write();
+      const row = rowOf(line, cells, sheet);
+      const text = isGuess && cells.find((cell) => /[^\0-\x7f]/.test(cell));
+      if (text) row.warnings.push(guessed(text));
+      isGuess &&= !text;
+      if (cells.slice(width).some((cell) => cell.trim() !== "")) {
+        row.refuse(
+          `too_many: The row has ${cells.length} cells, and the sheet ${width} columns`,
+        );
+      } else if (!row.outcome) sheet.rivals.end(row);
+      if (row.outcome) add(row.outcome);
+      else if (group.push(row) === GROUP) await write();
     }
     await write();
   } catch (error) {
@@ -154,40 +140,27 @@ export async function importSheet(
   };
 }
 
-/** A row with its address, or why it is not looked at further. */
-function readRow(
-  { line, cells: all }: Row,
-  { columns, width, rivals }: Sheet,
-): SheetRow | RowOutcome {
-  const cells = cellsOf(all, columns);
-  const address = addressOf(cells);
-  const isFaulty = address && "severity" in address;
-  const row: SheetRow = {
-    line,
-    cells,
-    messages: [],
-    ...!isFaulty && { address },
-  };
-  const refuse = (text: string) =>
-    outcomeOf(row, "refused", null, [messageAt(text)]);
-  if (all.slice(width).some((cell) => cell.trim() !== "")) {
-    return refuse(
-      `too_many: The row has ${all.length} cells, and the sheet ${width} columns`,
-    );
-  }
-  if (isFaulty) return outcomeOf(row, "refused", null, [address]);
-  const other = address && rivals.of(line, address);
-  if (!other) return row;
-  return other.isEqual ? outcomeOf(row, "unchanged", null) : refuse(
-    `duplicate: Line ${other.line} has another row of the same product: keep one of them`,
+function rowOf(
+  line: number,
+  cells: readonly string[],
+  { columns }: Header,
+): SheetRow {
+  const given = [...columns].flatMap(([index, column]) =>
+    index < cells.length ? [[column, cells[index]!] as const] : []
   );
+  return new SheetRow(line, new Map(given));
 }
 
-function cellsOf(cells: readonly string[], columns: Header["columns"]): Cells {
-  return new Map(
-    [...columns].flatMap(([index, column]) =>
-      index < cells.length ? [[column, cells[index]!]] : []
-    ),
+/** What is said of the first word that is read as Windows-1252. */
+function guessed(text: string): SheetMessage {
+  const [word = ""] = /\S*[^\0-\x7f]\S*/.exec(text) ?? [];
+  return messageAt(
+    `windows_1252: The sheet is no UTF-8: it was read as Windows-1252, such as "${
+      word.slice(0, 50)
+    }"`,
+    undefined,
+    word,
+    "warning",
   );
 }
 
@@ -213,7 +186,7 @@ async function readThrough(
   );
   const rivals = new Rivals();
   const decimals = new Map<Decimal, number>();
-  let block: Pick<SheetRow, "line" | "cells" | "address">[] = [];
+  let block: SheetRow[] = [];
   let [count, skipped] = [0, 0];
 
   /** Finds the products of the rows, so that two of one product are found. */
@@ -221,44 +194,35 @@ async function readThrough(
     const addresses = block.flatMap(({ address }) => address ?? []);
     const products = productsByAddress(
       await queries().scan(sql<MeantProduct>`
-      select p.id, p.isbn13, p.isbn10, p.product_code from products p
-      where p.organization_id = ${organization} and ${areMeant(addresses)}
-    `),
+        select p.id, p.isbn13, p.isbn10, p.product_code from products p
+        where p.organization_id = ${organization} and ${areMeant(addresses)}
+      `),
     );
-    for (const { line, cells, address } of block) {
-      rivals.add(
-        line,
-        cells,
-        address!,
-        products.get(nameOf(address!))?.[0]?.id,
-      );
+    for (const row of block) {
+      rivals.add(row, products.get(nameOf(row.address!))?.[0]?.id);
     }
     block = [];
   }
 
-  for await (const row of rows) {
+  for await (const { line, cells } of rows) {
     await pace();
     // Blank lines take their time, too.
     if (++count > MAX_ROWS) {
       throw faultAt(
-        row.line,
+        line,
         `too_many: A sheet has at most ${MAX_ROWS} rows: divide it`,
       );
     }
-    if (isBlank(row)) {
+    if (isBlank(cells)) {
       skipped++;
       continue;
     }
-    const cells = cellsOf(row.cells, header.columns);
-    for (const [{ kind }, cell] of given ? [] : cells) {
+    const row = rowOf(line, cells, header);
+    for (const [{ kind }, cell] of given ? [] : row.cells) {
       const sign = kind === "amount" ? decimalOf(cell) : undefined;
-      if (sign && !decimals.has(sign)) decimals.set(sign, row.line);
+      if (sign && !decimals.has(sign)) decimals.set(sign, line);
     }
-    const address = addressOf(cells);
-    if (!address || "severity" in address) continue;
-    if (block.push({ line: row.line, cells, address }) === BLOCK) {
-      await remember();
-    }
+    if (row.address && block.push(row) === BLOCK) await remember();
   }
   await remember();
   const [point, comma] = [decimals.get("point"), decimals.get("comma")];

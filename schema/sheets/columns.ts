@@ -8,7 +8,7 @@ import {
 import type { ArrayField, Column as Stored, Field } from "../fields.ts";
 import { ExtentValue, Measurement } from "../numbers.ts";
 import { objectsIn } from "../objects.ts";
-import { ARRAYS, FIELDS, SCALARS } from "../product.ts";
+import { ARRAYS, SCALARS } from "../product.ts";
 import { didYouMean, speller } from "../spelling.ts";
 import { Day, PartialDate } from "../values.ts";
 

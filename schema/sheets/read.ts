@@ -36,7 +36,7 @@ const MARKS: readonly [start: RegExp, charset: string][] = [
   [/^\xef\xbb\xbf/, "utf-8"],
   [/^\xff\xfe/, "utf-16le"],
   [/^\xfe\xff/, "utf-16be"],
-  [/^PK\x03\x04|^\xd0\xcf\x11\xe0/, "workbook"],
+  [/^(?:PK|\xd0\xcf)[^\w\s,;"]/, "workbook"],
 ];
 
 /** Finds out how a sheet is read. Throws `UNSUPPORTED_MEDIA_TYPE` and `VALIDATION_ERROR`. */
@@ -156,6 +156,6 @@ export function faultAt(line: number, text: string): ApiError {
 }
 
 /** Whether a row has no cell with a text. */
-export function isBlank({ cells }: Row): boolean {
+export function isBlank(cells: readonly string[]): boolean {
   return cells.every((cell) => cell.trim() === "");
 }

@@ -1,5 +1,5 @@
 import type { Entry } from "../bodies.ts";
-import { type ErrorDetail, splitMessage } from "../errors.ts";
+import { type ApiError, splitMessage } from "../errors.ts";
 import { objectsIn } from "../objects.ts";
 import {
   type CellForm,
@@ -36,22 +36,23 @@ interface SetCell {
 export interface Draft {
   body: Entry;
   set: SetCell[];
-  messages: SheetMessage[];
+  warnings: SheetMessage[];
+  /** The cells that cannot be read. */
+  faults: SheetMessage[];
 }
 
 /**
  * Sets in a body what the cells change of the product, `{}` for a new one. A cell that an export
- * would write changes nothing. Columns in `without` are left out.
+ * would write changes nothing.
  */
 export function draftOf(
   product: Entry,
   cells: Cells,
   form: RowForm,
-  without: ReadonlySet<Column>,
 ): Draft {
-  const draft: Draft = { body: {}, set: [], messages: [] };
+  const draft: Draft = { body: {}, set: [], warnings: [], faults: [] };
   for (const [column, cell] of cells) {
-    if (column.isAssigned || without.has(column) || cell === TOO_LONG) continue;
+    if (column.isAssigned || cell === TOO_LONG) continue;
     const before = valueAt(product, column);
     if (isCellOf(before, cell, column)) continue;
     const isEmpty = cell.trim() === "";
@@ -62,11 +63,11 @@ export function draftOf(
       ? { fault: "required: A product has a title" }
       : { value: column.kind === "list" ? [] : null };
     if ("fault" in read) {
-      draft.messages.push(messageAt(read.fault, column, cell));
+      draft.faults.push(messageAt(read.fault, column, cell));
       continue;
     }
     if ("warning" in read && read.warning) {
-      draft.messages.push(messageAt(read.warning, column, cell, "warning"));
+      draft.warnings.push(messageAt(read.warning, column, cell, "warning"));
     }
     const { value } = read;
     const entry = setIn(draft.body, product, column, value);
@@ -161,26 +162,21 @@ export function changesOf({ set }: Draft, valid: Entry): CellChange[] {
   );
 }
 
-/** The errors of a body, at the cells that set it. `columns` are those of the cells. */
-export function faultsOf(
-  details: readonly ErrorDetail[],
-  draft: Draft,
-): { messages: SheetMessage[]; columns: Column[] } {
-  const columns: Column[] = [];
-  const messages = details.map((detail): SheetMessage => {
+/** The errors of a body, at the cells that set it. */
+export function faultsOf(error: ApiError, draft: Draft): SheetMessage[] {
+  if (error.details.length === 0) {
+    return [messageAt(`${error.code.toLowerCase()}: ${error.message}`)];
+  }
+  return error.details.map((detail) => {
     const pointer = "pointer" in detail ? detail.pointer : "";
-    const { code, message } = detail;
     const { column, cell } = cellAt(pointer, draft) ?? {};
-    if (column) columns.push(column);
-    return {
-      severity: "error",
-      column: column?.name ?? (pointer.slice(1) || null),
-      code,
-      message,
-      value: column ? cell!.slice(0, 200) : null,
-    };
+    const message = messageAt(
+      `${detail.code}: ${detail.message}`,
+      column,
+      cell,
+    );
+    return column ? message : { ...message, column: pointer.slice(1) || null };
   });
-  return { messages, columns };
 }
 
 /** The cell that has set the place to which a pointer leads. */

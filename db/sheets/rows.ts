@@ -1,0 +1,142 @@
+import { validBody } from "../../schema/batch.ts";
+import type { Entry } from "../../schema/bodies.ts";
+import { ApiError } from "../../schema/errors.ts";
+import { readCell } from "../../schema/sheets/cells.ts";
+import { type Column, MATCHES } from "../../schema/sheets/columns.ts";
+import type {
+  CellChange,
+  RowOutcome,
+  SheetMessage,
+} from "../../schema/sheets/report.ts";
+import { type Cells, messageAt } from "../../schema/sheets/row.ts";
+import { isUuid } from "../../schema/values.ts";
+import { isOneOf, sql, type Statement } from "../connections/sql.ts";
+import {
+  hasKey,
+  isbnKeys,
+  type KeyedProduct,
+  type LockKey,
+  type ProductKey,
+} from "../products/keys.ts";
+
+/** A row of a sheet, how it finds its product, and what became of it. */
+export class SheetRow {
+  readonly line: number;
+  readonly cells: Cells;
+  /** Absent if all its match cells are empty. */
+  readonly address: Address | undefined;
+  /** What is said of it, whatever becomes of it. */
+  readonly warnings: SheetMessage[] = [];
+  outcome: RowOutcome | undefined;
+
+  /** A row whose address is none is refused. */
+  constructor(line: number, cells: Cells) {
+    this.line = line;
+    this.cells = cells;
+    const address = addressOf(cells);
+    if (address && "severity" in address) this.end("refused", [address]);
+    else this.address = address;
+  }
+
+  /** The column with a name, and its cell. */
+  cellOf(name: string): [Column | undefined, cell: string] {
+    return this.cells.entries().find(([column]) => column.name === name) ??
+      [undefined, ""];
+  }
+
+  end(
+    outcome: RowOutcome["outcome"],
+    messages: readonly SheetMessage[],
+    { product, changes = [] }: { product?: Entry; changes?: CellChange[] } = {},
+  ): [] {
+    const isbn13 = product ? product.isbn13 : this.cellOf("isbn13")[1] || null;
+    this.outcome = {
+      line: this.line,
+      id: (product?.id ?? null) as string | null,
+      isbn13: (isbn13 ?? null) as string | null,
+      outcome,
+      changes,
+      messages: [...this.warnings, ...messages],
+    };
+    return [];
+  }
+
+  /** Refuses the row. `text` is `code: Sentence`. */
+  refuse(text: string, { column, cell }: Partial<Address> = {}): void {
+    this.end("refused", [messageAt(text, column, cell)]);
+  }
+}
+
+/** The id or the key by which a row finds its product, and the cell that says it. */
+export interface Address extends LockKey {
+  match: "id" | ProductKey["match"];
+  column: Column;
+  cell: string;
+}
+
+/** The address of a row, or its fault: the first of the columns that find a product counts. */
+function addressOf(cells: Cells): Address | SheetMessage | undefined {
+  const found = MATCHES.flatMap((match) =>
+    [...cells].filter(([{ name }, cell]) =>
+      name === match && cell.trim() !== ""
+    )
+  );
+  if (found.length === 0) return;
+  const [column, cell] = found[0]!;
+  const match = column.name;
+  const value = cell.trim();
+  if (match === "product_code") return { match, value, column, cell };
+  if (match === "id") {
+    return isUuid(value.toLowerCase())
+      ? { match, value: value.toLowerCase(), column, cell }
+      : messageAt(
+        "invalid_uuid: Expected the id of a product, a UUID",
+        column,
+        cell,
+      );
+  }
+  const read = readCell(cell, column, { dates: "ymd" });
+  if ("fault" in read) return messageAt(read.fault, column, cell);
+  const body = validBody("update", { [match]: read.value });
+  if (!(body instanceof ApiError)) {
+    return { ...isbnKeys(body)[0]!, column, cell };
+  }
+  const { code, message } = body.details[0]!;
+  return messageAt(`${code}: ${message}`, column, cell);
+}
+
+/** An address as text. */
+export function nameOf({ match, value }: LockKey): string {
+  return `${match} ${value}`;
+}
+
+/** A product that a row may mean. */
+export interface MeantProduct extends KeyedProduct {
+  id: string;
+}
+
+/** The condition that product `p` has one of the addresses. */
+export function areMeant(addresses: readonly Address[]): Statement {
+  const ids = addresses.flatMap(({ match, value }) =>
+    match === "id" ? value : []
+  );
+  const keys = addresses.filter(({ match }) => match !== "id");
+  return sql`(p.id ${isOneOf(ids)} or ${hasKey(keys as ProductKey[])})`;
+}
+
+/** The products by all of their addresses. */
+export function productsByAddress<P extends MeantProduct>(
+  products: readonly P[],
+): Map<string, P[]> {
+  const found = new Map<string, P[]>();
+  for (const product of products) {
+    const { id, product_code } = product;
+    const keys: LockKey[] = [
+      { match: "id", value: id },
+      { match: "product_code", value: product_code },
+      ...isbnKeys(product),
+    ];
+    for (const key of keys) found.getOrInsert(nameOf(key), []).push(product);
+  }
+  return found;
+}
