@@ -56,6 +56,7 @@ const POLICY = [
 /** The files of `docs/` that the page loads, beside Swagger UI. */
 const OWN_FILES = [
   "page.css",
+  "swagger.css",
   "page.js",
   "credentials.js",
   "navigation.js",

@@ -167,7 +167,7 @@ async function findIds(
       return operation.method === "update"
         ? { method: "update", id: operation.id, body }
         // Whether the entries of an upsert exist is not known yet.
-        : { method: "create", id: uuidv7(), body, restored: {} };
+        : { method: "create", id: uuidv7(), body, kept: {} };
     }),
   );
   return found.flatMap((named, index): Placed[] => {

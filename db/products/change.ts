@@ -21,26 +21,28 @@ export type Change = (Write | Deletion) & {
 export type Write = Creation | Update;
 
 /** The body is the product. */
-export interface Creation {
+export interface Creation extends WithBody {
   method: "create";
-  id: string;
-  body: ProductBody;
   /** For a product that an upsert creates: the key that no other product may have. */
   key?: ProductKey;
-  restored?: Restored;
-  /** The version whose state it restores. */
-  restoredFrom?: string;
 }
 
 /** The fields in the body change. */
-export interface Update {
+export interface Update extends WithBody {
   method: "update";
-  id: string;
-  body: ProductBody;
   /** Whether each array in the body is whole, as in an upsert: rows without an entry are deleted. */
   isWhole?: boolean;
-  restored?: Restored;
-  /** The version whose state it restores. */
+}
+
+interface WithBody {
+  id: string;
+  body: ProductBody;
+  /**
+   * What an import or a restoration knows of the product that the service assigns otherwise:
+   * its code and times. Entries in the body then keep their ids.
+   */
+  kept?: Entry;
+  /** The version whose state is restored. */
   restoredFrom?: string;
 }
 
@@ -48,9 +50,6 @@ export interface Deletion {
   method: "delete";
   id: string;
 }
-
-/** The code and times that an import restores. The entries in the body then keep their ids. */
-type Restored = Entry;
 
 /** The condition that a column is the id of one of these products. */
 export function isIdOf(changes: readonly Change[]): Statement {

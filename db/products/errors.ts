@@ -205,7 +205,7 @@ export async function findErrors(
   );
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
-  return changes.map(({ method, id, body, restored }, at) => {
+  return changes.map(({ method, id, body, kept }, at) => {
     const product = method === "create"
       ? NOTHING_STORED
       : stored.get(id.toLowerCase());
@@ -216,7 +216,7 @@ export async function findErrors(
       ...unattachedSeries(body, product),
       ...announcements(body, product),
       ...ROWS.flatMap(([name, array]) =>
-        wrongRows(name, array, body, product, !!restored)
+        wrongRows(name, array, body, product, !!kept)
       ),
     ];
   });
@@ -357,15 +357,13 @@ function wrongRows(
   array: Rows,
   body: ProductBody,
   { tables }: Stored,
-  isRestored: boolean,
+  keepsIds: boolean,
 ): ErrorDetail[] {
   const entries = body[name] as Entry[] | undefined;
   if (!entries) return [];
-  const unknown = isRestored
-    ? []
-    : Array.from(namedRows(array, entries)).filter(
-      ({ table, id }) => !tables[table]?.some((row) => row.id === id),
-    );
+  const unknown = keepsIds ? [] : Array.from(namedRows(array, entries)).filter(
+    ({ table, id }) => !tables[table]?.some((row) => row.id === id),
+  );
   const rows = tables[array.table] ?? [];
   const added = entries.filter(({ id }) => !id).length;
   return [

@@ -131,7 +131,7 @@ function bodyOf(change: Write | ApiError): ProductBody {
 
 /** What a body at fault refers to. Whether it creates a product or changes one does not count. */
 function referring(fault: ApiError): Creation {
-  return { method: "create", id: uuidv7(), body: bodyOf(fault), restored: {} };
+  return { method: "create", id: uuidv7(), body: bodyOf(fault), kept: {} };
 }
 
 /** The records that the references may mean, in the order of the tables. */
@@ -289,7 +289,7 @@ async function withOtherErrors(
     body = withId(body, reference, null);
   }
   // The product that it may change can have the collection of its series.
-  const isOfUnknown = change.method === "create" && change.restored;
+  const isOfUnknown = change.method === "create" && change.kept;
   if (isOfUnknown && !body.product_collections) {
     body = { ...body, series_id: null };
   }

@@ -197,14 +197,14 @@ function planOf(
         id,
         body: changed,
         isWhole: true,
-        restored: {},
+        kept: {},
         restoredFrom: version!,
       }
       : {
         method: "create",
         id,
         body,
-        restored: { product_code, created_at, updated_at: next },
+        kept: { product_code, created_at, updated_at: next },
         restoredFrom: version!,
       },
   };

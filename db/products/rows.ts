@@ -99,7 +99,7 @@ function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
         array.table,
         ["id", ...columns],
         unnamed,
-        given.some(({ restored }) => restored) ? ["id"] : [],
+        given.some(({ kept }) => kept) ? ["id"] : [],
       ),
     ],
     deletions: deleteOthers(array, existingIds(given), [...named, ...unnamed]),
@@ -122,8 +122,8 @@ function replaceLinks(
 
 /** The entries replace the rows and the rows below them. An entry with an `id` keeps it. */
 function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const named = given.flatMap(({ id: product_id, entries, restored }) =>
-    restored
+  const named = given.flatMap(({ id: product_id, entries, kept }) =>
+    kept
       ? []
       : Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
   );
@@ -204,11 +204,11 @@ function rowsOfTree(
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const named: Entry[] = [];
   const unnamed: Entry[] = [];
-  for (const { id: product_id, entries, restored } of given) {
+  for (const { id: product_id, entries, kept } of given) {
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
       const types = array.types && { types: typesOf(array, entry) };
-      const isStored = entry.id && !restored && !(NEW_ROW in entry);
+      const isStored = entry.id && !kept && !(NEW_ROW in entry);
       if (isStored) named.push({ ...row, ...types });
       else unnamed.push({ ...row, id: entry.id ?? uuidv7() });
     }

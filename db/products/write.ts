@@ -266,14 +266,14 @@ const RESTORED_TIMES = ["created_at", "updated_at"];
 
 /** Inserts the rows. Columns without a field in the body are null. */
 function insertProducts(changes: readonly Creation[]): Statement {
-  const rows = changes.map(({ id, body, restored = {} }) => {
-    const { product_code = newProductCode() } = restored;
+  const rows = changes.map(({ id, body, kept = {} }) => {
+    const { product_code = newProductCode() } = kept;
     const values = PRODUCT_COLUMNS.map((column) => {
       const value = body[column] ?? null;
       return Array.isArray(value) ? json(value) : value;
     });
     const times = RESTORED_TIMES.map((name) =>
-      restored[name] ? sql`${restored[name]}` : raw("default")
+      kept[name] ? sql`${kept[name]}` : raw("default")
     );
     return sql`(
       ${organization}, ${parameters([id, product_code, ...values])}, ${
@@ -325,11 +325,11 @@ function updateProducts(
 
 /** Sets the codes and times of existing products that an import restores. */
 function restoreTimes(changes: readonly Write[]): Statement[] {
-  const restored = changes.filter(({ method, restored }) =>
-    method === "update" && restored
+  const restored = changes.filter(({ method, kept }) =>
+    method === "update" && kept
   );
   if (restored.length === 0) return [];
-  const rows = restored.map(({ id, restored }) => ({ ...restored, id }));
+  const rows = restored.map(({ id, kept }) => ({ ...kept, id }));
   const columns = ["product_code", ...RESTORED_TIMES]
     .map((name) => `${name} = coalesce(r.${name}, p.${name})`);
   return [sql`

@@ -299,7 +299,7 @@ async function findChanges(
     read.map(({ record }): Creation | ApiError => {
       if (record instanceof ApiError) return record;
       const { id, ...body } = record;
-      return { method: "create", id, body, restored: {} };
+      return { method: "create", id, body, kept: {} };
     }),
   );
   const changes = named.flatMap((found, i): ChangedLine[] => {
@@ -329,10 +329,10 @@ function compareStored(
   before: RestoredLine | undefined,
 ): Pick<ChangedLine, "change" | "stored"> | undefined {
   const { id, product_code, created_at, updated_at } = values;
-  const restored = { product_code, created_at, updated_at };
+  const kept = { product_code, created_at, updated_at };
   if (!before) {
     const body = bodyOf(values);
-    return { change: { method: "create", id, body, restored }, stored };
+    return { change: { method: "create", id, body, kept }, stored };
   }
   const fields = table === "products" ? FIELDS : RECORDS[table].fields;
   const changed = changedFields(before, values, fields);
@@ -348,7 +348,7 @@ function compareStored(
     id,
     body,
     isWhole: true,
-    restored,
+    kept,
   } as const;
   return { change, stored: others };
 }

@@ -70,7 +70,18 @@ Deno.test("GET /docs", TIMED, async ({ step: it }) => {
         if (!found.includes(`/docs${name}`)) found.push(`/docs${name}`);
       }
     }
-    assertEquals(found.length, 12);
+    assertEquals(found.length, 13);
+  });
+
+  await it("names the language of every sample", async () => {
+    const page = await (await ask("/docs")).text();
+    const languages = page.matchAll(/data-language="(.*?)"/g)
+      .map(([, name]) => name);
+
+    assertEquals(
+      [...new Set(languages)].sort(),
+      ["JavaScript", "Python", "TypeScript", "curl"],
+    );
   });
 
   await it("ends with the error codes and their meanings", async () => {
