@@ -286,7 +286,12 @@ function requestOf({ getSystem }, path, method) {
     pathParameters,
     query: set("query"),
     headers: set("header"),
-    ...body instanceof File ? { file: body.name } : { body },
+    ...body instanceof File
+      ? {
+        file: body.name,
+        type: oas3Selectors.requestContentType(path, method),
+      }
+      : { body },
     caller: isOpen ? "nobody" : isOfSession ? "session" : "key",
   };
 }

@@ -17,15 +17,12 @@ const CALLERS = {
 
 /**
  * A request in curl. It has the method, the path as in the OpenAPI document (`path`) and with
- * its values (`url`), the set parameters, the body as JSON or the name of the file of an ONIX
- * message, and who sends it.
+ * its values (`url`), the set parameters, the body as JSON or the name and the media type of a
+ * file, such as an ONIX message or a sheet, and who sends it.
  */
-function curlOf({ method, url, query, headers, body, file, caller }) {
-  const search = new URLSearchParams(query.map(([name, value]) => [
-    name,
-    String(value),
-  ]));
-  const address = `$BASE_URL${url}${search.size ? `?${search}` : ""}`;
+function curlOf(request) {
+  const { method, headers, body, file, type, caller } = request;
+  const address = `$BASE_URL${addressOf(request)}`;
   const isDefault = method === "GET" ||
     method === "POST" && (body || file);
   return [
@@ -37,11 +34,19 @@ function curlOf({ method, url, query, headers, body, file, caller }) {
       : [],
     ...file
       ? [
-        `-H "content-type: application/xml"`,
+        `-H "content-type: ${type}"`,
         `--data-binary ${quoted(`@${file}`)}`,
       ]
       : [],
   ].join(" \\\n  ");
+}
+
+function addressOf({ url, query }) {
+  const search = new URLSearchParams(query.map(([name, value]) => [
+    name,
+    String(value),
+  ]));
+  return `${url}${search.size ? `?${search}` : ""}`;
 }
 
 function quoted(text) {
@@ -51,9 +56,9 @@ function quoted(text) {
 function typeScriptOf(request) {
   const { method, path, pathParameters, query, headers, body, file } = request;
   if (file) {
-    return `const response = await fetch(\`\${baseUrl}${path}\`, {
+    return `const response = await fetch(\`\${baseUrl}${addressOf(request)}\`, {
   method: "${method}",
-  headers: { "x-api-key": KEY, "content-type": "application/xml" },
+  headers: { "x-api-key": KEY, "content-type": "${request.type}" },
   body: await readFile(${JSON.stringify(file)}),
 });`;
   }

@@ -69,7 +69,7 @@ export const PROSE = {
     tag: "Sheets",
     summary: "Import a sheet",
     description:
-      "Sets the places that the columns name, and nothing else. A row finds its product by the first of `id`, `product_code`, `isbn13` and `isbn10` that it has. A cell that an export would write changes nothing, so a sheet that comes back as it was writes nothing. Header, bytes, quotes and amounts are read through first: a fault there is 400, and nothing is written. Rows are then written by the hundred, each by itself. At most 500,000 rows, of 512 KiB and 1,000 columns. With `Accept: text/csv` the response has the rows that were refused or stale, with a first column `error`, to be mended and sent again.",
+      "Sets the places that the columns name, and nothing else. A row finds its product by the first of `id`, `product_code`, `isbn13` and `isbn10` that it has. A cell that an export would write changes nothing, so a sheet that comes back as it was writes nothing. Header, bytes, quotes and amounts are read through first: a fault there is 400, and nothing is written. Rows are then written by the hundred, each by itself. At most 1,048,576 rows, as spreadsheet programs have, of 512 KiB and 1,000 columns. With `Accept: text/csv` the response has the rows that were refused or stale, with a first column `error`, to be mended and sent again.",
     returns: "What became of the rows, also if some were refused.",
   },
   listOnixRecords: {

@@ -182,20 +182,27 @@ async function browse(app: App): Promise<void> {
   },
 });`,
   });
-  assertEquals(seen.imported, {
-    status: "200",
-    samples: {
-      curl: `curl -sS "$BASE_URL/onix/products" \\
+  for (
+    const [sent, path, type, file] of [
+      [seen.imported, "/onix/products", "application/xml", "catalogue.xml"],
+      [seen.sheet, "/csv/products", "text/csv", "prices.csv"],
+    ]
+  ) {
+    assertEquals(sent, {
+      status: "200",
+      samples: {
+        curl: `curl -sS "$BASE_URL${path}" \\
   -H "x-api-key: $KEY" \\
-  -H "content-type: application/xml" \\
-  --data-binary '@catalogue.xml'`,
-      TypeScript: `const response = await fetch(\`\${baseUrl}/onix/products\`, {
+  -H "content-type: ${type}" \\
+  --data-binary '@${file}'`,
+        TypeScript: `const response = await fetch(\`\${baseUrl}${path}\`, {
   method: "POST",
-  headers: { "x-api-key": KEY, "content-type": "application/xml" },
-  body: await readFile("catalogue.xml"),
+  headers: { "x-api-key": KEY, "content-type": "${type}" },
+  body: await readFile("${file}"),
 });`,
-    },
-  });
+      },
+    });
+  }
   assertEquals([seen.showsKey, seen.stored], [false, 0]);
   const [paper, field, text] = seen.night;
   assert(paper < 50 && field < 50 && text > 200, String(seen.night));

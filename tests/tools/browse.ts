@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer";
  * Uses the reference page like a person with a telephone: enters a wrong key and a right
  * one, reloads the page, searches it, creates a product and lists it, follows a link to a
  * code list and the one to the content, opens the address of a field, and imports an ONIX
- * message. Prints the results as JSON.
+ * message and a sheet. Prints the results as JSON.
  *
  *     browse.ts CHROMIUM PAGE KEY TITLE ADDRESS…
  */
@@ -81,7 +81,20 @@ for (const address of addresses) {
   reached.push(await focused());
 }
 widths.push(await width());
-const imported = await importMessage();
+const imported = await send(
+  "ONIX",
+  "importOnix",
+  "catalogue.xml",
+  "application/xml",
+  '<ONIXMessage release="3.1"><Header/></ONIXMessage>',
+);
+const sheet = await send(
+  "Sheets",
+  "importSheet",
+  "prices.csv",
+  "text/csv",
+  `title,isbn13\n${title},\n`,
+);
 const showsKey = (await tab.content()).includes(key);
 await openAccess();
 await tab.getByRole("button", { name: "Forget" }).click();
@@ -99,6 +112,7 @@ console.log(JSON.stringify({
   night,
   day,
   imported,
+  sheet,
   showsKey,
   stored,
   complaints,
@@ -220,17 +234,21 @@ async function samplesOf(block: Awaited<ReturnType<typeof find>>) {
   return samples;
 }
 
-/** Imports an ONIX message without records from a file. Returns the status that the page shows, and the samples. */
-async function importMessage() {
+/** Sends a file to an operation. Returns the status that the page shows, and the samples. */
+async function send(
+  tag: string,
+  operation: string,
+  name: string,
+  mimeType: string,
+  text: string,
+) {
   await tab.goto("about:blank");
-  await tab.goto(`${page}#/ONIX/importOnix`);
-  const block = tab.locator("#operations-ONIX-importOnix");
+  await tab.goto(`${page}#/${tag}/${operation}`);
+  const block = tab.locator(`#operations-${tag}-${operation}`);
   await block.locator("input[type=file]").setInputFiles({
-    name: "catalogue.xml",
-    mimeType: "application/xml",
-    buffer: Buffer.from(
-      '<ONIXMessage release="3.1"><Header/></ONIXMessage>',
-    ),
+    name,
+    mimeType,
+    buffer: Buffer.from(text),
   });
   await block.getByRole("button", { name: "Execute" }).click();
   const shown = block.locator(
