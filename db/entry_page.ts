@@ -6,6 +6,8 @@ import { jsonArray } from "./json_array.ts";
 export interface EntryPage {
   entries: string;
   total: number;
+  /** Whether nothing is what was asked for, and these are the nearest. */
+  isNearest?: boolean;
 }
 
 /**

@@ -23,9 +23,15 @@ export function page(
   { url, query: { page, limit } }: Admitted<
     { page: number; limit: number }
   >,
-  { entries, total }: EntryPage,
+  { entries, total, isNearest }: EntryPage,
 ): HandlerResponse {
-  const meta = { page, limit, total, total_pages: Math.ceil(total / limit) };
+  const meta = {
+    page,
+    limit,
+    total,
+    total_pages: Math.ceil(total / limit),
+    ...isNearest && { nearest: true },
+  };
   const headers = linkHeader(url, meta);
   return { status: 200, body: success(entries, meta), headers };
 }

@@ -163,7 +163,7 @@ const PARAMETERS = {
     v.optional(Term, ""),
   ),
   q: described(
-    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first.",
+    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first. If nothing is found, the answer has what is nearest, and `nearest` in `meta` is true: a word, unless it is short, may have one letter too many, too few, in place of another, or before its neighbour.",
     v.optional(Term, ""),
   ),
   include: Include,

@@ -6,7 +6,14 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { containsWord, indexedPart, isbnPartOf, wordsOf } from "./search.ts";
+import {
+  containsWord,
+  indexedPart,
+  isbnPartOf,
+  SEPARATOR,
+  wordsOf,
+} from "./search.ts";
+import { isSpelled, spellings } from "./spellings.ts";
 
 /*
  * What `q` finds: products of which people know each word, such as a title, an ISBN or an
@@ -99,44 +106,55 @@ export function foldedWords(
   `;
 }
 
+/** How a list finds products: by conditions on `s`, each with a leading `and`, and in which order. */
+export interface Finding {
+  conditions: Statement[];
+  /** The key of the order by relevance, lowest first. */
+  relevance: Statement;
+}
+
 /**
- * The conditions that `s` has each word, or is of a publisher or imprint that it names. If
- * folding leaves nothing of all of them, they are searched for as they are.
+ * Finds what has each word, or is of a publisher or imprint that it names. If folding leaves
+ * nothing of all of them, they are searched for as they are.
  */
-export function foundConditions({ words, whole }: Found): Statement[] {
-  if (whole === "") {
-    return words.map(({ word }) => sql` and ${containsWord(word)}`);
-  }
-  return words.map(({ word, folded, in_publishers, in_imprints }) => {
-    const texts = new Set([folded, isbnPartOf(word) || folded]);
-    const named = (table: string) =>
-      sql`(
-        select r.id
-        from ${raw(table)} r
-        where r.organization_id = ${organization} and r.found_name like ${`%${folded}%`}
-      )`;
-    // An id is compared sooner than a text.
-    const alternatives = [
-      ...in_publishers ? [sql`s.publisher_id in ${named("publishers")}`] : [],
-      ...in_imprints ? [sql`s.imprint_id in ${named("imprints")}`] : [],
-      ...Array.from(texts, inFoundText),
-    ];
-    return sql` and (${joined(alternatives, " or ")})`;
-  });
+export function finding(found: Found): Finding {
+  const contains = found.whole === ""
+    ? ({ word }: FoundWord) => containsWord(word)
+    : containsFound;
+  return {
+    conditions: found.words.map((word) => sql` and ${contains(word)}`),
+    relevance: relevance(found),
+  };
+}
+
+function containsFound(
+  { word, folded, in_publishers, in_imprints }: FoundWord,
+): Statement {
+  const texts = new Set([folded, isbnPartOf(word) || folded]);
+  const named = (table: string) =>
+    sql`(
+      select r.id
+      from ${raw(table)} r
+      where r.organization_id = ${organization} and r.found_name like ${`%${folded}%`}
+    )`;
+  // An id is compared sooner than a text.
+  const alternatives = [
+    ...in_publishers ? [sql`s.publisher_id in ${named("publishers")}`] : [],
+    ...in_imprints ? [sql`s.imprint_id in ${named("imprints")}`] : [],
+    ...Array.from(texts, inFoundText),
+  ];
+  return sql`(${joined(alternatives, " or ")})`;
 }
 
 /** Kana, whose voicing marks `search_text` lacks. */
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/**
- * The condition that `found_text` contains a folded text, which has no sign of a pattern.
- * It begins with `search_text`.
- */
+/** The condition that `found_text` contains a folded text, which has no sign of a pattern. */
 function inFoundText(folded: string): Statement {
   const pattern = `%${folded}%`;
   if (KANA.test(folded)) {
     return sql`(
-      s.found_text like ${pattern} and substr(s.found_text, length(s.search_text) + 2) like ${pattern}
+      s.found_text like ${pattern} and ${afterSearchText("s")} like ${pattern}
     )`;
   }
   const letters = folded.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
@@ -152,7 +170,7 @@ function inFoundText(folded: string): Statement {
  * with them, 3 if all are words of the title, else 4. Most titles lack a word, and the
  * shortest comparison tells so first.
  */
-export function relevance({ words, whole }: Found): Statement {
+function relevance({ words, whole }: Found): Statement {
   const all = words.map(({ folded }) => folded);
   const isMissing = all.map((word) => sql`s.title not like ${`%${word}%`}`);
   const areWords = all.map((word) =>
@@ -167,4 +185,59 @@ export function relevance({ words, whole }: Found): Statement {
       else 4
     end
   `;
+}
+
+/**
+ * Finds what is nearest, where nothing has each word: a word may be spelled with one mistake.
+ * Those with the most similar title come first. Undefined if no word may have a mistake.
+ */
+export function nearest({ words, whole }: Found): Finding | undefined {
+  const spelled = words.filter(({ folded }) => isSpelled(folded));
+  if (spelled.length === 0 || spelled.length > MAX_MISTAKES) return;
+  return {
+    conditions: words.map((word) =>
+      sql` and ${spelled.includes(word) ? isNear(word) : containsFound(word)}`
+    ),
+    relevance: sql`-similarity(s.title, ${whole})`,
+  };
+}
+
+/** Each word takes a look into the index for each of its spellings. */
+const MAX_MISTAKES = 8;
+
+/**
+ * The condition that `s`, or its publisher or imprint, has the word with at most one mistake.
+ * The index is asked by patterns. They do not know that a space is no letter.
+ */
+function isNear({ folded }: FoundWord): Statement {
+  const all = spellings(folded);
+  const patterns = all.map((spelling) => `%${spelling}%`).join();
+  const isLike = sql`like any(string_to_array(${patterns}, ','))`;
+  const words = all.join("|").replaceAll("_", `[^ ${SEPARATOR}]`);
+  const named = (table: string, column: string) =>
+    sql`
+      union all
+      select p.id
+      from products p
+      where p.organization_id = ${organization} and p.${raw(column)} in (
+        select r.id
+        from ${raw(table)} r
+        where r.organization_id = ${organization} and r.found_name ${isLike}
+          and (r.found_name || '') ~ ${words}
+      )
+    `;
+  return sql`s.product_id in (
+    select n.product_id
+    from product_search n
+    where n.organization_id = ${organization} and n.found_text ${isLike}
+      and ${afterSearchText("n")} ~ ${words}
+    ${named("publishers", "publisher_id")}
+    ${named("imprints", "imprint_id")}
+  )`;
+}
+
+/** The texts of `found_text` that are folded: it begins with `search_text`. */
+function afterSearchText(alias: string): Statement {
+  const text = `${alias}.found_text`;
+  return raw(`substr(${text}, length(${alias}.search_text) + 2)`);
 }

@@ -28,11 +28,12 @@ import { readLong } from "../long_text.ts";
 import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { validDocument } from "./document.ts";
 import {
+  type Finding,
+  finding,
   foldedWords,
   type Found,
-  foundConditions,
   foundWordsOf,
-  relevance,
+  nearest,
 } from "./find.ts";
 import {
   currentSummary,
@@ -44,12 +45,27 @@ import {
 import { indexConditions, mayBeCommon, searchConditions } from "./search.ts";
 import { termed } from "./terms.ts";
 
-/** Returns a page of products. Throws `VALIDATION_ERROR` for a page over 16 MiB. */
+/**
+ * Returns a page of products: of the nearest, if `q` finds none. Throws `VALIDATION_ERROR`
+ * for a page over 16 MiB.
+ */
 export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<EntryPage> {
   const found = await findWords(database, query.q);
+  const page = await readPage(database, query, found && finding(found));
+  const near = found && page.total === 0 ? nearest(found) : undefined;
+  if (!near) return page;
+  const nearby = await readPage(database, query, near);
+  return { ...nearby, isNearest: nearby.total > 0 };
+}
+
+async function readPage(
+  database: Queries,
+  query: ListQuery,
+  found: Finding | undefined,
+): Promise<EntryPage> {
   const read = (source: ListSource) => async () => {
     const page = await readLong(
       database,
@@ -78,7 +94,7 @@ export async function listProducts(
 }
 
 interface Query extends ListQuery {
-  found: Found | undefined;
+  found: Finding | undefined;
 }
 
 /** Folds the words of `q`, and looks up the names that most products may show. */
@@ -226,10 +242,10 @@ function by(of: Alias, column: string, descending?: string): Sorting {
 }
 
 /** The order of a list by `q`: the most relevant products first, the newest among equals. */
-function byRelevance(found: Found): Sorting {
+function byRelevance(found: Finding): Sorting {
   return {
     of: "s",
-    key: () => relevance(found),
+    key: () => found.relevance,
     order: sql`sort_key, created_at desc, id desc`,
   };
 }
@@ -247,7 +263,7 @@ function selected(
   const filters = conditions(query);
   const terms = [
     ...search ? [...searchConditions(search), ...indexConditions(search)] : [],
-    ...found ? foundConditions(found) : [],
+    ...found?.conditions ?? [],
   ];
   const isSearched = terms.length > 0;
   // Without a term, products have the time of creation.
@@ -302,7 +318,8 @@ export async function listIds(
   database: Pick<Queries, "lookUp" | "scan">,
   query: ListQuery,
 ): Promise<string> {
-  const found = await findWords(database, query.q);
+  const words = await findWords(database, query.q);
+  const found = words && finding(words);
   const { sort = DEFAULT_SORT } = query;
   const sorting = found && !query.sort ? byRelevance(found) : SORTING[sort];
   const [row] = await database.scan(unprepared(sql<{ ids: string | null }>`

@@ -30,6 +30,14 @@ export const Meta = v.object({
   total_pages: described("The number of pages.", whole(0)),
 });
 
+export const ProductsMeta = v.object({
+  ...Meta.entries,
+  nearest: described(
+    "True if `q` finds nothing, and these are the products that it may mean: a word may have one mistake. Absent otherwise.",
+    v.optional(v.literal(true)),
+  ),
+});
+
 /** The envelope of a success (specification, 7.1), with what its data is. */
 export function success<const D extends v.GenericSchema>(
   sentence: string,
@@ -47,10 +55,13 @@ export function success<const D extends v.GenericSchema>(
 }
 
 /** The envelope of a page of a list. */
-export function page<const E extends v.GenericSchema>(entry: E) {
+export function page<const E extends v.GenericSchema>(
+  entry: E,
+  meta: v.GenericSchema = Meta,
+) {
   return v.object({
     ...success("The entries of the page.", v.array(entry)).entries,
-    meta: described("The number of the page, and the totals.", Meta),
+    meta: described("The number of the page, and the totals.", meta),
   });
 }
 

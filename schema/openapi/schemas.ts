@@ -56,6 +56,7 @@ import {
   errorEntries,
   Meta,
   page,
+  ProductsMeta,
   success,
   Whole,
 } from "./envelopes.ts";
@@ -225,7 +226,7 @@ export const SCHEMAS = {
   Product: responses.Product,
   ListedProduct: responses.ListedProduct,
   ProductResponse: success("The full product.", responses.Product),
-  ProductsResponse: page(responses.ListedProduct),
+  ProductsResponse: page(responses.ListedProduct, ProductsMeta),
   TerritoriesResponse: success(
     "The territories of the product.",
     v.array(bodies.entryOf(product_territories, "shown")),
@@ -329,6 +330,7 @@ export const SCHEMAS = {
     }),
   ),
   Meta,
+  ProductsMeta,
   ErrorDetail,
 
   ...RECORD_SCHEMAS,

@@ -49,7 +49,8 @@ Deno.test("GET /products finds what the table says", async ({ step: it }) => {
             assertEquals(status, 200, text);
             assertEquals(body.meta.total, body.data.length, text);
             const found = body.data.map(({ id }: { id: string }) => id);
-            assertEquals(found.includes(ids[i]), isFound, text);
+            const isAsked = found.includes(ids[i]) && !body.meta.nearest;
+            assertEquals(isAsked, isFound, text);
           }
         });
       }
@@ -75,7 +76,9 @@ async function assertAnswer(
     assertEquals([detail.parameter, detail.code], [parameter, code], query);
     return;
   }
-  const [, titles = answer, total] = /^(.*) of (\d+|any)$/.exec(answer) ?? [];
+  const [, nearest = answer] = /^~ (.*)$/.exec(answer) ?? [];
+  assertEquals(body.meta.nearest, nearest === answer ? undefined : true, query);
+  const [, titles = nearest, total] = /^(.*) of (\d+|any)$/.exec(nearest) ?? [];
   const expected = titles === "" ? [] : titles.split(" | ");
   assertEquals(status, 200, query);
   const found = body.data.map(({ title }: { title: string }) => title);

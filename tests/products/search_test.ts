@@ -91,13 +91,18 @@ it("find books by names, when they change", async ({ org, app, sql }) => {
 
 it("omit other organizations' names", async ({ org, app }) => {
   const other = await app.organization();
-  await named(app, other, "contributors", "Secretarius");
+  const secret = await named(app, other, "contributors", "Secretarius");
   await other.create({ title: "Two", publisher_id: other.publisher });
+  await other.create({ title: "Three", ...by(secret) });
   await org.create({ title: "One", publisher_id: org.publisher });
 
   assertEquals(await found(org, "q=harbour"), ["One"]);
   assertEquals(await found(org, "q=two"), []);
   assertEquals(await found(org, "q=secretarius"), []);
+  for (const [of, total] of [[org, 0], [other, 1]] as const) {
+    const { body } = await of.get("/api/products?q=secretarus");
+    assertEquals(body.meta.total, total, "Nor what is nearest");
+  }
 });
 
 it("combine with each other, filters and pages", async ({ org }) => {
@@ -250,12 +255,12 @@ const WORDS = "as an ann anna the them thematic in ink inkling rose prose r2"
 
 const SHORT_WORDS = "aa bb cc dd ee ff gg hh";
 
-/** The titles found, in order. The total must equal their number, up to a page. */
+/** The titles found, in order. What is nearest is not found. The total must equal their number, up to a page. */
 async function found(org: Organization, query: string): Promise<string[]> {
   const { status, body } = await org.get(`/api/products?limit=100&${query}`);
   assertEquals(status, 200, query);
   assertEquals(Math.min(100, body.meta.total), body.data.length, query);
-  return titlesOf(body.data);
+  return body.meta.nearest ? [] : titlesOf(body.data);
 }
 
 /** The titles on all pages, by following their links. */
