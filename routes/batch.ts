@@ -1,4 +1,5 @@
-import { type BatchOperation, writeBatch } from "../db/products/batch.ts";
+import { writeBatch } from "../db/products/batch.ts";
+import type { BatchOperation } from "../db/products/batch_operation.ts";
 import { isbnKeys } from "../db/products/keys.ts";
 import { preconditionOf } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
@@ -16,10 +17,7 @@ import { type Ignored, ignoredIn, unusedForm } from "../schema/ignored.ts";
 import type { ProductBody } from "../schema/bodies.ts";
 import { ok } from "./responses.ts";
 
-/*
- * A batch is read here, operation by operation. `db/products/batch.ts` finds out what becomes
- * of each product, and `db/products/write_together.ts` writes that.
- */
+/* Reads a batch, operation by operation. The way of what is read begins in `db/products/batch.ts`. */
 
 /** `POST /products/batch`. Each operation has its own result. */
 export async function write(
@@ -39,13 +37,11 @@ export async function write(
     ignored.push(ofOperation);
   }
 
-  const unusedForms = new Set<number>();
-  const { response, isReplayed } = await writeBatch(database, operations, {
-    isMinimal,
-    isAtomic: body.atomic === true,
-    ignoreForm: (index) => unusedForms.add(index),
-    request: keyed,
-  });
+  const { response, isReplayed, unusedForms } = await writeBatch(
+    database,
+    operations,
+    { isMinimal, isAtomic: body.atomic === true, request: keyed },
+  );
 
   for (const index of unusedForms) {
     const operation = operations[index]!;

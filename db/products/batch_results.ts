@@ -26,6 +26,8 @@ interface ShownProduct {
  * `VALIDATION_ERROR` for the batch before they are too large to be read or answered.
  */
 export class BatchResults {
+  /** The operations whose product form has no effect. */
+  readonly unusedForms = new Set<number>();
   readonly #options: ResultOptions;
   readonly #results: (ShownProduct | string)[] = [];
   #bytes = 0;

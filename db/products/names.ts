@@ -72,7 +72,7 @@ export async function findNamed<W extends Write>(
       found.push(change);
       continue;
     }
-    const write = isFault(change) ? referring(change) : change;
+    const write = isFault(change) ? ofUnknown(bodyOf(change)) : change;
     const details = isFault(change) ? [...change.details] : [];
     let body = write.body;
     for (const reference of named[i]!) {
@@ -129,9 +129,9 @@ function bodyOf(change: Write | ApiError): ProductBody {
   return isFault(change) ? (change.accepted ?? {}) as ProductBody : change.body;
 }
 
-/** What a body at fault refers to. Whether it creates a product or changes one does not count. */
-function referring(fault: ApiError): Creation {
-  return { method: "create", id: uuidv7(), body: bodyOf(fault), kept: {} };
+/** The change of a body that may create a product or change one: its entries may exist. */
+export function ofUnknown(body: ProductBody, id = uuidv7()): Creation {
+  return { method: "create", id, body, kept: {} };
 }
 
 /** The records that the references may mean, in the order of the tables. */

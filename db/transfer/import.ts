@@ -29,7 +29,7 @@ import type { Queries } from "../database.ts";
 import { type ReferencedId, unknownReferences } from "../products/errors.ts";
 import type { Creation, Write } from "../products/change.ts";
 import { lockKeys } from "../products/keys.ts";
-import { findNamed } from "../products/names.ts";
+import { findNamed, ofUnknown } from "../products/names.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Cause, writeTogether } from "../products/write_together.ts";
 import { ORGANIZATION_COLUMNS } from "../records/organization.ts";
@@ -299,7 +299,7 @@ async function findChanges(
     read.map(({ record }): Creation | ApiError => {
       if (record instanceof ApiError) return record;
       const { id, ...body } = record;
-      return { method: "create", id, body, kept: {} };
+      return ofUnknown(body, id);
     }),
   );
   const changes = named.flatMap((found, i): ChangedLine[] => {

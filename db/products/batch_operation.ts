@@ -1,0 +1,47 @@
+import type { Match } from "../../schema/batch.ts";
+import type { ProductBody } from "../../schema/bodies.ts";
+import type { ApiError } from "../../schema/errors.ts";
+import type { Precondition } from "../entity_tag.ts";
+import type { ProductKey } from "./keys.ts";
+import type { Restoration } from "./restorations.ts";
+
+/** What a client says becomes of a product. Its body is valid. */
+export type BatchOperation =
+  | { method: "create"; body: ProductBody }
+  | {
+    method: "update";
+    id: string;
+    body: ProductBody;
+    precondition?: Precondition | undefined;
+  }
+  | {
+    method: "delete";
+    id: string;
+    /** The id as the client sent it. */
+    sentId: string;
+    precondition?: Precondition | undefined;
+  }
+  | { method: "restore" } & Restoration
+  | {
+    method: "upsert";
+    key: MatchedKey;
+    body: ProductBody;
+    /** Why it creates no product, if none has the key. */
+    creationError?: ApiError | undefined;
+  };
+
+/** The value by which an upsert finds its product, and the field of the body that has it. */
+export interface MatchedKey extends ProductKey {
+  field: Match;
+}
+
+/** An operation at its place in the batch. */
+export interface Placed {
+  index: number;
+  operation: BatchOperation;
+}
+
+/** The body of an operation, empty for one that has none. */
+export function bodyOf(operation: BatchOperation): ProductBody {
+  return "body" in operation ? operation.body : {};
+}

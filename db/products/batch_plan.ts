@@ -1,0 +1,296 @@
+import { Buffer } from "node:buffer";
+import type { Entry } from "../../schema/bodies.ts";
+import { failure, guarded } from "../../schema/defects.ts";
+import { ApiError, detailAt } from "../../schema/errors.ts";
+import { parseExact } from "../../schema/numbers.ts";
+import { isOneOf, sql } from "../connections/sql.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import type { Precondition } from "../entity_tag.ts";
+import { uuidv7 } from "../uuid.ts";
+import {
+  type BatchOperation,
+  bodyOf,
+  type MatchedKey,
+  type Placed,
+} from "./batch_operation.ts";
+import type { BatchResults } from "./batch_results.ts";
+import type { Change, Update } from "./change.ts";
+import { productNotFound } from "./errors.ts";
+import {
+  hasKey,
+  isbnKeys,
+  isFoundBy,
+  type KeyedProduct,
+  type LockKey,
+  type ProductKey,
+  sharedBy,
+} from "./keys.ts";
+import { readInGroups, readTags, sizeOfStored } from "./read.ts";
+import { planRestorations, restoring } from "./restorations.ts";
+import { changedFields } from "./upsert.ts";
+import { lockAndFind } from "./write_together.ts";
+
+/* What becomes of the products of a batch. */
+
+/** An operation that changes its product. */
+export interface Changing extends Placed {
+  change: Change;
+}
+
+/** An existing product, with what an upsert can match, and its size. */
+interface FoundProduct extends KeyedProduct {
+  id: string;
+  format_id: string | null;
+  bytes: number | null;
+}
+
+/**
+ * Plans the operations up to the first one that depends on another's changes. Those that change
+ * nothing get their results.
+ */
+export async function planBatch(
+  tx: Transaction,
+  items: readonly Placed[],
+  results: BatchResults,
+): Promise<{ changing: Changing[]; later: Placed[] }> {
+  const found = await lockMatches(tx, items);
+  const { now, later } = independentPrefix(items, found);
+  const restored = await planRestores(tx, now, results);
+  const planned = now.flatMap((item) => {
+    const change = restored.get(item) ?? changeOf(item, found, results);
+    return change ? [{ ...item, change }] : [];
+  });
+  for (const { index, change } of planned) {
+    if (isFormUnused(change, found)) results.unusedForms.add(index);
+  }
+  const valid = await checkPreconditions(tx, planned, results);
+  results.expect(sizeOfUpdated(valid, found));
+  return { changing: await withChanges(tx, valid, found, results), later };
+}
+
+/**
+ * Locks the products that the operations address, in the order of their ids, and returns
+ * their values after that, and the sizes of their documents, valid or not.
+ */
+async function lockMatches(
+  tx: Transaction,
+  items: readonly Placed[],
+): Promise<FoundProduct[]> {
+  const ids: string[] = [];
+  const keys: ProductKey[] = [];
+  const locks: LockKey[] = [];
+  for (const { operation } of items) {
+    if (operation.method === "restore") locks.push(restoring(operation));
+    if (operation.method === "upsert") {
+      keys.push(operation.key);
+      locks.push(operation.key, ...writtenKeys(operation));
+    } else if (operation.method !== "create") ids.push(operation.id);
+  }
+  if (ids.length + keys.length === 0) return [];
+  return await lockAndFind(
+    tx,
+    locks,
+    sql`(p.id ${isOneOf(ids)} or ${hasKey(keys)})`,
+    sql<FoundProduct>`
+      select
+        p.id, p.isbn13, p.isbn10, p.product_code, p.format_id,
+        ${sizeOfStored} as bytes
+      from products p
+    `,
+  );
+}
+
+/** What the operations restore. One that restores nothing gets its result. */
+async function planRestores(
+  tx: Transaction,
+  items: readonly Placed[],
+  results: BatchResults,
+): Promise<Map<Placed, Change>> {
+  const changes = new Map<Placed, Change>();
+  const restores = items.flatMap((item) =>
+    item.operation.method === "restore"
+      ? [{ item, restoration: item.operation }]
+      : []
+  );
+  if (restores.length === 0) return changes;
+  const planned = await planRestorations(
+    tx,
+    restores.map(({ restoration }) => restoration),
+    (bytes) => results.expect(bytes),
+  );
+  restores.forEach(({ item }, i) => {
+    const plan = planned[i]!;
+    if (plan instanceof ApiError) results.fail(item.index, plan);
+    else if (plan.isDone) {
+      results.succeed(item.index, 200, plan.change.id, plan.bytes);
+    } else changes.set(item, plan.change);
+  });
+  return changes;
+}
+
+/** The keys by which an upsert would find the written product. */
+function writtenKeys(operation: BatchOperation): ProductKey[] {
+  return isbnKeys(bodyOf(operation));
+}
+
+/** The longest prefix whose operations address and write different products and keys. */
+function independentPrefix(
+  items: readonly Placed[],
+  found: readonly FoundProduct[],
+): { now: Placed[]; later: Placed[] } {
+  const written = new Set<string>();
+  for (const [at, { operation }] of items.entries()) {
+    const touched = [
+      ...found.filter((product) => addresses(operation, product))
+        .map(({ id }) => id),
+      ...operation.method === "upsert" ? [nameOf(operation.key)] : [],
+      // A product that an earlier operation restores is not found yet.
+      ..."id" in operation ? [operation.id] : [],
+    ];
+    if (touched.some((name) => written.has(name))) {
+      return { now: items.slice(0, at), later: items.slice(at) };
+    }
+    const names = writtenKeys(operation).map(nameOf);
+    for (const name of [...touched, ...names]) written.add(name);
+  }
+  return { now: [...items], later: [] };
+}
+
+function addresses(operation: BatchOperation, product: FoundProduct): boolean {
+  switch (operation.method) {
+    case "create":
+      return false;
+    case "upsert":
+      return isFoundBy(operation.key, product);
+    default:
+      return product.id === operation.id;
+  }
+}
+
+function nameOf({ match, value }: ProductKey): string {
+  return `${match} ${value}`;
+}
+
+/** What becomes of the product of an operation. One that changes none gets its result. */
+function changeOf(
+  { index, operation }: Placed,
+  found: readonly FoundProduct[],
+  results: BatchResults,
+): Change | undefined {
+  const meant = found.filter((product) => addresses(operation, product));
+  const id = meant[0]?.id;
+  switch (operation.method) {
+    case "create":
+      return { method: "create", id: uuidv7(), body: operation.body };
+    case "update":
+      if (id) return { method: "update", id, body: operation.body };
+      return void results.fail(index, productNotFound(operation.id));
+    case "restore":
+      return;
+    case "delete": {
+      if (id) return { method: "delete", id };
+      const failed = operation.precondition?.();
+      if (failed) return void results.fail(index, failed);
+      return void results.delete(index, operation.sentId, false);
+    }
+    case "upsert": {
+      const { key, body, creationError } = operation;
+      if (meant.length > 1) {
+        return void results.fail(index, ambiguous(key, meant));
+      }
+      if (id) return { method: "update", id, body, isWhole: true };
+      if (creationError) return void results.fail(index, creationError);
+      return { method: "create", id: uuidv7(), body, key };
+    }
+  }
+}
+
+/** The error of a key that several products have. */
+function ambiguous({ field }: MatchedKey, products: readonly FoundProduct[]) {
+  const message = sharedBy("ISBN", products);
+  return new ApiError("AMBIGUOUS", message, {
+    details: [detailAt(`/${field}`, `ambiguous: ${message}`)],
+  });
+}
+
+/** Whether the product has no format that could store its product form. */
+function isFormUnused(change: Change, found: readonly FoundProduct[]): boolean {
+  if (change.method === "delete") return false;
+  const stored = found.find(({ id }) => id === change.id)?.format_id ?? null;
+  const { product_form_id, format_id = stored } = change.body;
+  return !!product_form_id && format_id === null;
+}
+
+/** The operations whose precondition holds (RFC 9110, 13). The others get their result. */
+async function checkPreconditions(
+  tx: Transaction,
+  changing: readonly Changing[],
+  results: BatchResults,
+): Promise<Changing[]> {
+  const ids = changing.flatMap(({ operation, change }) =>
+    preconditionOf(operation) ? change.id : []
+  );
+  const tags = ids.length > 0 ? await readTags(tx, ids) : new Map();
+  return changing.filter(({ index, operation, change }) => {
+    const failed = preconditionOf(operation)?.(tags.get(change.id));
+    if (failed) results.fail(index, failed);
+    return !failed;
+  });
+}
+
+/** The precondition that is still to be checked. */
+function preconditionOf(operation: BatchOperation): Precondition | undefined {
+  return operation.method === "update" || operation.method === "delete"
+    ? operation.precondition
+    : undefined;
+}
+
+/** The size of the products that are updated. */
+function sizeOfUpdated(
+  changing: readonly Changing[],
+  found: readonly FoundProduct[],
+): number {
+  const updated = new Set(
+    changing.flatMap(({ change: { method, id } }) =>
+      method === "update" ? id : []
+    ),
+  );
+  return found.filter(({ id }) => updated.has(id))
+    .reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+}
+
+/** The operations that change something. An upsert that changes nothing gets its result. */
+async function withChanges(
+  tx: Transaction,
+  planned: readonly Changing[],
+  found: readonly FoundProduct[],
+  results: BatchResults,
+): Promise<Changing[]> {
+  const upserts = new Map<string, { item: Placed; change: Update }>();
+  const changing: Changing[] = [];
+  for (const item of planned) {
+    const { change } = item;
+    if (change.method === "update" && item.operation.method === "upsert") {
+      upserts.set(change.id, { item, change });
+    } else changing.push(item);
+  }
+  const sizes = found.filter(({ id }) => upserts.has(id));
+  for await (const products of readInGroups(tx, sizes)) {
+    for (const { id, product } of products) {
+      const { item, change } = upserts.get(id)!;
+      const stored = parseExact(product) as Entry;
+      const body = guarded(
+        () => changedFields(stored, change.body),
+        () => void results.fail(item.index, failure()),
+      );
+      if (!body) continue;
+      if (Object.keys(body).length > 0) {
+        changing.push({ ...item, change: { ...change, body } });
+      } else {
+        const bytes = Buffer.byteLength(product);
+        results.succeed(item.index, 200, id, bytes);
+      }
+    }
+  }
+  return changing;
+}
