@@ -1,7 +1,7 @@
 import type { Column, Field } from "../../schema/fields.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import type { RecordValues } from "../../schema/onix/mapping/mapping.ts";
-import { nameWords } from "../../schema/onix/mapping/contributors.ts";
+import { nameWords } from "../../schema/onix/mapping/person_names.ts";
 import { RECORDS } from "../../schema/records.ts";
 import {
   isOneOfTexts,

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { parseDate } from "../../schema/onix/rules/dates.ts";
-import { nameWords } from "../../schema/onix/mapping/contributors.ts";
+import { nameWords } from "../../schema/onix/mapping/person_names.ts";
 import { childValue, element } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
 import { expectedCodes } from "../../schema/onix/rules/kinds.ts";

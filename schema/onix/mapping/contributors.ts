@@ -20,6 +20,7 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { codecAt, readLeaf } from "./path.ts";
+import { nameWords, spoken, withoutYears } from "./person_names.ts";
 import { joined } from "./titles.ts";
 import type { Codec, RecordReader } from "./record_reader.ts";
 
@@ -349,71 +350,3 @@ function renumber(all: Element[], known: Element[]): void {
   if (!isNumbered && !isNew) return;
   all.forEach((each, i) => setChild(each, "SequenceNumber", String(i + 1)));
 }
-
-/** A name with the key names first, such as `Surname, First, Jr.`, in the order of speech. */
-function spoken(inverted: string): string {
-  const [surname = "", ...others] = withoutYears(inverted).split(",")
-    .map((part) => part.trim()).filter((part, i) =>
-      part && (i === 0 || !YEAR_ALONE.test(part))
-    );
-  // Initials such as M.A. may be all that is known of the first names.
-  const isSuffix = (part: string, i: number) =>
-    GENERATION.test(part) || i > 0 && DEGREE.test(part);
-  const first = others.filter((part, i) => !isSuffix(part, i));
-  const name = [...first, surname].join(" ");
-  return [name, ...others.filter(isSuffix)].join(", ");
-}
-
-/** A name without the years of a life, such as `(1835-1910)`, `, b. 1970` and `, 1970-`. */
-function withoutYears(name: string): string {
-  const rest = normalized(name.replace(YEARS_IN_BRACKETS, " "))
-    .replaceAll(" ,", ",").replace(/ \.$/, "");
-  const left = rest.split(",").map((part) => part.replace(YEARS, ""))
-    .filter((part) => /\S/.test(part)).join(",");
-  return left === "" ? name : left;
-}
-
-const SPACE = "\\s{0,2}";
-const DASH = `${SPACE}(?:[-\u2010-\u2015\u2212/]|--)${SPACE}`;
-const ERA = `(?:${SPACE}(?:a\\.?d\\.?|b\\.?c\\.?(?:e\\.?)?|c\\.?e\\.?))?`;
-const YEAR = `(?:(?:c|ca|circa)\\.?${SPACE})?\\d{3,4}\\??${ERA}`;
-const MARKED =
-  `(?:(?:b|d|geb|gest|fl)\\.|born|died|active|n\u00e9e?|[*\u2020+])${SPACE}${YEAR}`;
-const SPAN = `${YEAR}${DASH}(?:${YEAR}|present)?|[-\u2010-\u2015\u2212]${YEAR}`;
-const LIFE = `(?:${MARKED}(?:${DASH}(?:${YEAR})?)?|${SPAN})`;
-
-/** The years at the end of a part of a name: a span of them, or one that is marked. */
-const YEARS = new RegExp(`(?:^|(?<=\\s))${LIFE}\\.?$`, "iu");
-
-const YEAR_ALONE = new RegExp(`^${YEAR}\\.?$`, "iu");
-
-const YEARS_IN_BRACKETS = new RegExp(
-  `[([]${SPACE}(?:${LIFE}|${YEAR})(?:${SPACE}[,;]?${SPACE}${LIFE})?${SPACE}[)\\]]`,
-  "giu",
-);
-
-const GENERATION =
-  /^(?:jn?r|sn?r|jun|sen)\.?$|^(?:junior|senior|ii|iii|iv|2nd|3rd|4th)$/i;
-
-const DEGREE =
-  /^(?:ph\.?\s?d|d\.?\s?phil|m\.?\s?phil|ed\.?d|psy\.?d|th\.?d|d\.?sc|d\.?min|m\.?d|d\.?d\.?s|d\.?v\.?m|d\.?d|m\.?a|m\.?sc|m\.?s|m\.?b\.?a|m\.?f\.?a|m\.?p\.?h|m\.?div|b\.?a|b\.?sc|j\.?d|ll\.?[bdm]|r\.?n|c\.?p\.?a|esq|[ckmo]\.?b\.?e|f\.?r\.?s|[kq]\.?c|s\.?j|o\.?p|o\.?s\.?b|v|vi)\.?$/i;
-
-/** The words of a name, folded as `q` folds them: in lower case, without marks. */
-export function nameWords(name: string): string[] {
-  const folded = name.normalize("NFKD").replace(/\p{Mn}+/gu, "").toLowerCase()
-    .replace(/[øłđðıþßæœ]/g, (letter) => FOLDED[letter]!);
-  return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-/** Letters as they are typed without them, as in `folded` of `functions.sql`. */
-const FOLDED: Readonly<Record<string, string>> = {
-  ø: "o",
-  ł: "l",
-  đ: "d",
-  ð: "d",
-  ı: "i",
-  þ: "th",
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-};
