@@ -6,7 +6,6 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import { isIdOf, type Update } from "./change.ts";
-import type { ProductBody } from "../../schema/bodies.ts";
 
 /*
  * What a product says in two places: its cover is also the first link of its first front
@@ -61,22 +60,6 @@ const FIELDS_WITH_COVER = sql`r.fields || coalesce((
     select now.url is distinct from p.cover_image_url, cover.link is distinct from old.link
   ) changed (is_moved, is_linked)
 ), '{}')`;
-
-/**
- * The changed fields with those that say the same in another place, as the whole product has
- * them: a body that has both changes neither by the other.
- */
-export function withRestated(
-  changed: ProductBody,
-  whole: ProductBody,
-): ProductBody {
-  const names = [
-    ...COVER.some((name) => name in changed) ? COVER : [],
-    ..."product_availability_id" in changed ? ["product_territories"] : [],
-  ];
-  const restated = names.map((name) => [name, whole[name]]);
-  return { ...changed, ...Object.fromEntries(restated) };
-}
 
 /** Gives every supply with the old availability of its product the new one. The products are locked. */
 export function moveAvailabilities(changes: readonly Update[]): Statement[] {

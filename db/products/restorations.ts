@@ -17,7 +17,6 @@ import { productNotFound } from "./errors.ts";
 import { readTags } from "./read.ts";
 import { storeUnauthored } from "./store.ts";
 import { type LockKey, lockKeys } from "./keys.ts";
-import { withRestated } from "./restated.ts";
 import { changedFields } from "./upsert.ts";
 import type { Write } from "./change.ts";
 import type { Cause } from "./write_together.ts";
@@ -186,7 +185,7 @@ function planOf(
     ...body
   } = record as Entry;
   const last = valuesOf(before) ?? {};
-  const changed = withRestated(changedFields(last, body), body);
+  const changed = changedFields(last, body);
   return {
     bytes,
     before: last,

@@ -19,6 +19,7 @@ faultTest("A failover", async (scene, { step: it }) => {
   ]);
   const org = await app.organization();
   const { path } = await org.create();
+  const [{ version }] = (await org.get(`${path}/history`)).body.data;
   const copy = new Copy(org, app);
   await copy.catchUp();
   const load = await startLoad(app);
@@ -30,7 +31,14 @@ faultTest("A failover", async (scene, { step: it }) => {
     // The first request finds broken connections.
     await eventually(200, async () => (await org.get(path)).status);
 
-    assertEquals((await org.put(path, { title: "Persuasion" })).status, 503);
+    for (const past of ["/history", `?version=${version}`, "?at=2099-01-01"]) {
+      assertEquals((await org.get(`${path}${past}`)).status, 200, past);
+    }
+    const writes = [
+      await org.put(path, { title: "Persuasion" }),
+      await org.post(`${path}/restore`, { version }),
+    ];
+    assertEquals(writes.map(({ status }) => status), [503, 503]);
   });
 
   await it("loses no acknowledged write", async () => {

@@ -1,5 +1,12 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
+import { eraseContributor } from "../../db/history/erase.ts";
+import { deleteDue, notWalked } from "../../db/history/retention.ts";
 import { migrate } from "../../db/migrate.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
@@ -113,6 +120,37 @@ Deno.test(
       const documents =
         await sql`select from product_documents where organization_id = ${org.id}`;
       assertEquals(documents.length, 0);
+    });
+
+    await it("keeps no history, and says so", async () => {
+      const { id, path } = await org.create();
+      const restoration = { method: "restore", id, at: "2026-01-01" };
+      const replies = [
+        await org.get(`${path}/history`),
+        await org.get(`${path}?at=2099-01-01`),
+        await org.get(`${path}?version=1`),
+        await org.get("/api/history"),
+        await org.get("/api/products/deleted"),
+        await org.post(`${path}/restore`, { version: "1" }),
+        await org.batch([restoration]),
+      ];
+      for (const { status, body: { error } } of replies) {
+        assertEquals([status, error.code], [409, "CONFLICT"]);
+        assertStringIncludes(error.message, "keeps no history");
+      }
+      const operations = database.for({
+        deadline: performance.now() + 60_000,
+        caller: { organizationId: org.id, name: "test" },
+      });
+      await assertRejects(
+        () => eraseContributor(operations, org.contributor),
+        Error,
+        "keeps no history",
+      );
+      await deleteDue(database, 0, notWalked());
+      assertEquals((await org.put(path, { title: "Emma" })).status, 200);
+      assertEquals((await org.get(path)).status, 200);
+      assertEquals((await org.delete(path)).status, 200);
     });
 
     await it("is exported, but takes no imports", async () => {
