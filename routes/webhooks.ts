@@ -1,20 +1,14 @@
-import type { Queries } from "../db/database.ts";
 import {
-  deliveryNotFound,
-  listDeliveries,
-  messageId,
-  payload,
-  takeMessage,
-} from "../db/webhooks/deliveries.ts";
-import { claimMessages } from "../db/webhooks/claim.ts";
-import { BACK_OFF_AFTER } from "../db/webhooks/webhook.ts";
+  retryMessage,
+  type Sending,
+  sendTest,
+} from "../db/webhooks/by_hand.ts";
+import { listDeliveries } from "../db/webhooks/deliveries.ts";
 import {
   createWebhook,
   deleteWebhook,
-  endBackOff,
   getWebhook,
   listWebhooks,
-  readWebhook,
   rotateSecret,
   updateWebhook,
 } from "../db/webhooks/webhooks.ts";
@@ -26,7 +20,6 @@ import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
 import type { PageQuery } from "../schema/record_query.ts";
 import type {
-  Delivery,
   DeliveryQuery,
   NewWebhook,
   Rotation,
@@ -103,62 +96,36 @@ export async function rotate(
   return ok(JSON.stringify(webhook), { "cache-control": "no-store" });
 }
 
-/** `POST /webhooks/{id}/test`: sends a test message. Its failure changes nothing; its success ends the pause after failures. */
+/** `POST /webhooks/{id}/test`. */
 export async function test(context: Admitted): Promise<HandlerResponse> {
-  const { services: { sender }, caller, database, params: { id } } = context;
+  const { services: { sender }, caller, params: { id } } = context;
   using _ = sender.throttle.byHand(caller.organizationId);
-  const { webhook } = await readWebhook(database, id);
-  const type = "webhook.test";
-  const message = {
-    id: messageId(id, crypto.randomUUID()),
-    body: payload(type, {}),
-  };
-  const { result } = await sender.attempt(
-    caller.organizationId,
-    webhook,
-    message,
-  );
-  const isSuccess = result.error === null;
-  if (isSuccess && webhook.failures >= BACK_OFF_AFTER) {
-    await endBackOff(queriesAfter(context), id);
-    sender.notice();
-  }
-  const delivery: Delivery = {
-    id: message.id,
-    type,
-    product_id: null,
-    status: isSuccess ? "succeeded" : "failed",
-    attempts: 1,
-    created_at: result.attempted_at!,
-    next_attempt_at: null,
-    ...result,
-  };
+  const delivery = await sendTest(byHand(context), id);
+  sender.notice();
   return ok(JSON.stringify(delivery));
 }
 
-/** `POST /webhooks/{id}/deliveries/{delivery_id}/retry`: no other attempt follows unless the message waits. */
+/** `POST /webhooks/{id}/deliveries/{delivery_id}/retry`. */
 export async function retry(context: Admitted): Promise<HandlerResponse> {
-  const { services: { sender, log }, caller, database, params } = context;
-  const { id, delivery_id: deliveryId } = params;
-  const { config } = sender;
+  const { services: { sender, log }, caller, params } = context;
   using _ = sender.throttle.byHand(caller.organizationId);
-  const taken = await takeMessage(database, id, deliveryId, config);
-  const made = await sender.attempt(
-    caller.organizationId,
-    taken.webhook,
-    taken.message,
-  );
-  const { webhook, isDisabled, deliveries: [delivery] } = await claimMessages(
-    queriesAfter(context),
-    id,
-    { attempts: [made], room: 0 },
-    config,
-  );
+  const { id, delivery_id } = params;
+  const retried = await retryMessage(byHand(context), id, delivery_id);
+  const { delivery, webhook, isDisabled } = retried;
   if (isDisabled) logDisabled(log, caller.organizationId, webhook);
   sender.notice();
-  // The webhook was set to another position meanwhile.
-  if (!delivery) throw deliveryNotFound(deliveryId);
   return ok(JSON.stringify(delivery));
+}
+
+function byHand({ services, caller }: Admitted): Sending {
+  const { sender, database, deadlineMs } = services;
+  return {
+    config: sender.config,
+    queries: () =>
+      database.for({ deadline: performance.now() + deadlineMs, caller }),
+    attempt: (webhook, message) =>
+      sender.attempt(caller.organizationId, webhook, message),
+  };
 }
 
 /** `GET /webhooks/{id}/deliveries`. */
@@ -167,12 +134,6 @@ export async function listAttempts(
 ): Promise<HandlerResponse> {
   const { database, params, query } = context;
   return page(context, await listDeliveries(database, params.id, query));
-}
-
-/** Queries after an attempt, which may take longer than a request has. */
-function queriesAfter({ services, caller }: Admitted): Queries {
-  const deadline = performance.now() + services.deadlineMs;
-  return services.database.for({ deadline, caller });
 }
 
 /** How long a name may take to resolve. One that does not resolve is accepted: its receiver may come later. */

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
 import type { Cursor } from "../../schema/changes_query.ts";
-import type { WebhookConfig } from "../../schema/config.ts";
-import { ApiError, conflict } from "../../schema/errors.ts";
 import type {
   Delivery,
   DeliveryQuery,
@@ -18,12 +16,7 @@ import {
 import type { Queries } from "../database.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { rfc3339 } from "../times.ts";
-import {
-  isoTime,
-  lockWebhook,
-  type Webhook,
-  webhookNotFound,
-} from "./webhook.ts";
+import { type Webhook, webhookNotFound } from "./webhook.ts";
 
 /*
  * The messages of webhooks: those that wait or are being sent, and what became of the
@@ -261,50 +254,4 @@ export function prune(webhookId: string): Statement {
         ${beyond(sql`old.status = 'failed' and ${isExpired}`, 0)}
       ))
   `;
-}
-
-/**
- * Takes one message by hand, whatever its status. Throws `NOT_FOUND`, or `CONFLICT` while
- * it is being sent or if its product has changed since.
- */
-export async function takeMessage(
-  database: Queries,
-  webhookId: string,
-  id: string,
-  { timeoutMs }: WebhookConfig,
-): Promise<{ webhook: Webhook; message: Message }> {
-  return await database.transaction(async (tx) => {
-    const { webhook, now } = await lockWebhook(tx, webhookId);
-    const [[message]] = await tx.send(
-      sql<Message & { is_sent: boolean; is_superseded: boolean }>`
-        select
-          message.id, message.body, coalesce(message.sent_until >= now(), false) as is_sent,
-          ${isSuperseded} as is_superseded
-        from webhook_deliveries message
-        where message.organization_id = ${organization} and message.webhook_id = ${webhookId} and message.id = ${id}
-      `,
-    );
-    if (!message) throw deliveryNotFound(id);
-    if (message.is_sent) {
-      throw conflict("being_sent", "The message is being sent at the moment");
-    }
-    if (message.is_superseded) {
-      throw conflict(
-        "superseded",
-        "The product has changed since: the webhook gets a newer message",
-      );
-    }
-    await tx.commit(sql`
-      update webhook_deliveries message
-      set sent_until = ${isoTime(now + 2 * timeoutMs)}
-      where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
-        and message.id = ${id}
-    `);
-    return { webhook, message };
-  });
-}
-
-/** The error for a delivery that the webhook does not have. */
-export function deliveryNotFound(id: string): ApiError {
-  return new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
 }

@@ -204,14 +204,6 @@ export async function updateWebhook(
   });
 }
 
-/** Ends the pauses after failures of a webhook. Throws `NOT_FOUND`. */
-export async function endBackOff(database: Queries, id: string): Promise<void> {
-  await database.transaction(async (tx) => {
-    const { webhook } = await lockWebhook(tx, id);
-    await tx.commit(storeWebhook({ ...webhook, ...RECOVERED }), sendAll(id));
-  });
-}
-
 /** Deletes a webhook. Returns whether it existed. */
 export async function deleteWebhook(
   database: Queries,

@@ -1,0 +1,142 @@
+import type { WebhookConfig } from "../../schema/config.ts";
+import { ApiError, conflict } from "../../schema/errors.ts";
+import type { Delivery } from "../../schema/webhooks.ts";
+import { organization, sql } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { claimMessages } from "./claim.ts";
+import {
+  isSuperseded,
+  type Message,
+  messageId,
+  payload,
+  sendAll,
+} from "./deliveries.ts";
+import type { Attempt } from "./outcomes.ts";
+import {
+  BACK_OFF_AFTER,
+  isoTime,
+  lockWebhook,
+  RECOVERED,
+  storeWebhook,
+  type Webhook,
+} from "./webhook.ts";
+import { readWebhook } from "./webhooks.ts";
+
+/* Messages that a caller sends by hand, one at a time, whatever the webhook waits for. */
+
+/** How a message is sent by hand. */
+export interface Sending {
+  /** Queries. An attempt may take longer than a request has, so those after it have their own time. */
+  queries: () => Queries;
+  attempt: (webhook: Webhook, message: Message) => Promise<Attempt>;
+  config: WebhookConfig;
+}
+
+/**
+ * Sends a test message. Its failure changes nothing; its success ends the pause after failures.
+ * Throws `NOT_FOUND`.
+ */
+export async function sendTest(
+  { queries, attempt }: Sending,
+  webhookId: string,
+): Promise<Delivery> {
+  const { webhook } = await readWebhook(queries(), webhookId);
+  const type = "webhook.test";
+  const id = messageId(webhookId, crypto.randomUUID());
+  const { result } = await attempt(webhook, { id, body: payload(type, {}) });
+  const isSuccess = result.error === null;
+  if (isSuccess && webhook.failures >= BACK_OFF_AFTER) {
+    await endBackOff(queries(), webhookId);
+  }
+  return {
+    id,
+    type,
+    product_id: null,
+    status: isSuccess ? "succeeded" : "failed",
+    attempts: 1,
+    created_at: result.attempted_at!,
+    next_attempt_at: null,
+    ...result,
+  };
+}
+
+/** Ends the pauses after failures of a webhook. Throws `NOT_FOUND`. */
+async function endBackOff(database: Queries, id: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    const { webhook } = await lockWebhook(tx, id);
+    await tx.commit(storeWebhook({ ...webhook, ...RECOVERED }), sendAll(id));
+  });
+}
+
+/** What a retry has made of a message and of its webhook. */
+export interface Retried {
+  delivery: Delivery;
+  webhook: Webhook;
+  /** Whether the attempt has disabled the webhook. */
+  isDisabled: boolean;
+}
+
+/**
+ * Sends a message again. No other attempt follows unless the message waits. Throws `NOT_FOUND`,
+ * or `CONFLICT` while it is being sent or if its product has changed since.
+ */
+export async function retryMessage(
+  { queries, attempt, config }: Sending,
+  webhookId: string,
+  id: string,
+): Promise<Retried> {
+  const taken = await takeMessage(queries(), webhookId, id, config);
+  const made = await attempt(taken.webhook, taken.message);
+  const { webhook, isDisabled, deliveries: [delivery] } = await claimMessages(
+    queries(),
+    webhookId,
+    { attempts: [made], room: 0 },
+    config,
+  );
+  // The webhook was set to another position meanwhile.
+  if (!delivery) throw deliveryNotFound(id);
+  return { delivery, webhook, isDisabled };
+}
+
+/** Leases one message, whatever its status. */
+async function takeMessage(
+  database: Queries,
+  webhookId: string,
+  id: string,
+  { timeoutMs }: WebhookConfig,
+): Promise<{ webhook: Webhook; message: Message }> {
+  return await database.transaction(async (tx) => {
+    const { webhook, now } = await lockWebhook(tx, webhookId);
+    const [[message]] = await tx.send(
+      sql<Message & { is_sent: boolean; is_superseded: boolean }>`
+        select
+          message.id, message.body, coalesce(message.sent_until >= now(), false) as is_sent,
+          ${isSuperseded} as is_superseded
+        from webhook_deliveries message
+        where message.organization_id = ${organization} and message.webhook_id = ${webhookId} and message.id = ${id}
+      `,
+    );
+    if (!message) throw deliveryNotFound(id);
+    if (message.is_sent) {
+      throw conflict("being_sent", "The message is being sent at the moment");
+    }
+    if (message.is_superseded) {
+      throw conflict(
+        "superseded",
+        "The product has changed since: the webhook gets a newer message",
+      );
+    }
+    await tx.commit(sql`
+      update webhook_deliveries message
+      set sent_until = ${isoTime(now + 2 * timeoutMs)}
+      where message.organization_id = ${organization} and message.webhook_id = ${webhookId}
+        and message.id = ${id}
+    `);
+    return { webhook, message };
+  });
+}
+
+/** The error for a delivery that the webhook does not have. */
+function deliveryNotFound(id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No delivery with id "${id}"`);
+}
