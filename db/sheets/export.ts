@@ -13,14 +13,12 @@ import {
 import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import type { ProductJson } from "../products/document.ts";
 import { selectProducts } from "../products/read.ts";
 import { listIds } from "../products/list.ts";
 
-/** The products that are read at once. */
-const PAGE = 200;
-
-/** The length of an id in text, with the comma after it. */
-const ID_LENGTH = 37;
+/** The length of the ids, with a comma after each, of the products that are read at once. */
+const PAGE_LENGTH = 200 * 37;
 
 /** What `csv-stringify` writes between cells and rows. */
 export function writeRows(rows: string[][], delimiter: string): string {
@@ -49,26 +47,31 @@ export async function exportSheet(
   const ids = await listIds(queries(), query as ListQuery);
   const delimiter = DELIMITERS[name as keyof typeof DELIMITERS];
 
+  async function read(from: number): Promise<ProductJson[]> {
+    if (from >= ids.length) return [];
+    const page = ids.slice(from, from + PAGE_LENGTH - 1).split(",");
+    const found = await queries().scan(selectProducts(page));
+    const order = new Map(page.map((id, i) => [id, i]));
+    return found.toSorted((a, b) => order.get(a.id)! - order.get(b.id)!);
+  }
+
+  function rowOf({ product: text }: ProductJson): string[] {
+    const product = parseExact(text) as Entry;
+    return columns.map((column) =>
+      cellOf(valueAt(product, column), column, decimal)
+    );
+  }
+
   async function* parts(): AsyncGenerator<string> {
     const header = columns.map(({ name }) => name);
     yield BYTE_ORDER_MARK + writeRows([header], delimiter);
-    for (let from = 0; from < ids.length; from += PAGE * ID_LENGTH) {
-      const page = ids.slice(from, from + PAGE * ID_LENGTH - 1).split(",");
-      const found = await queries().scan(selectProducts(page));
-      const products = new Map(found.map(({ id, product }) => [id, product]));
-      yield writeRows(
-        page.flatMap((id) => {
-          const text = products.get(id);
-          if (text === undefined) return [];
-          const product = parseExact(text) as Entry;
-          return [
-            columns.map((column) =>
-              cellOf(valueAt(product, column), column, decimal)
-            ),
-          ];
-        }),
-        delimiter,
-      );
+    let next = read(0);
+    for (let from = 0; from < ids.length; from += PAGE_LENGTH) {
+      const products = await next;
+      // It is read while this page is written.
+      next = read(from + PAGE_LENGTH);
+      next.catch(() => {});
+      yield writeRows(products.map(rowOf), delimiter);
     }
   }
 

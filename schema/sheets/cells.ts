@@ -53,15 +53,18 @@ export function cellOf(
   return decimal === "comma" ? text.replace(".", ",") : text;
 }
 
-/** Whether the cell is what an export writes, in any form of amounts and line ends. */
+/**
+ * Whether the cell is what an export writes, in any form of amounts and line ends, or what a
+ * spreadsheet program makes of it that takes it for a number: `4` of `04`.
+ */
 export function isCellOf(
   value: unknown,
   cell: string,
   column: Column,
 ): boolean {
   if (column.kind === "isbn") return bareIsbn(cell) === (value ?? "");
-  const same = sameLines(cell);
-  return same === sameLines(cellOf(value, column)) ||
+  const [same, own] = [sameLines(cell), sameLines(cellOf(value, column))];
+  return same === own || own !== "" && same === String(Number(own)) ||
     column.kind === "amount" && same === cellOf(value, column, "comma");
 }
 
@@ -96,6 +99,8 @@ export function readCell(
       };
   }
   const word = cell.trim().toLowerCase();
+  // No code has one digit: a spreadsheet program has taken the zero off.
+  if (kind === "code" && /^\d$/.test(word)) return { value: `0${word}` };
   // A custom value keeps its type.
   const isTyped = inner === "field_value";
   if (isTyped && typeof before === "number" && String(Number(word)) === word) {
@@ -123,14 +128,14 @@ function readIsbn(cell: string, field: string): Read {
         "invalid_isbn: The spreadsheet program has rounded this number: format the column as text, and enter the ISBN again",
     };
   }
-  const value = `0${isbn}`;
-  if (field !== "isbn10" || isbn.length !== 9 || !v.is(Isbn10, value)) {
+  const value = isbn.padStart(10, "0");
+  if (field !== "isbn10" || !/^.{7,9}$/.test(isbn) || !v.is(Isbn10, value)) {
     return { value: isbn };
   }
   return {
     value,
     warning:
-      "leading_zero: The ISBN has lost its leading 0: it was read with one",
+      "leading_zero: The ISBN has lost its leading zeros: it was read with them",
   };
 }
 

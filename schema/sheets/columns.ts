@@ -18,7 +18,15 @@ import { Day, PartialDate } from "../values.ts";
  */
 
 /** How the cells of a column are written. */
-type Kind = "text" | "isbn" | "amount" | "date" | "boolean" | "list" | "time";
+type Kind =
+  | "text"
+  | "code"
+  | "isbn"
+  | "amount"
+  | "date"
+  | "boolean"
+  | "list"
+  | "time";
 
 /** What of a place does not depend on the key in brackets. */
 interface Place {
@@ -112,7 +120,8 @@ function traitsOf(
     const { reference, column } = field;
     const stands = column === "name" || column === "code";
     const isAssigned = !stands || !("body" in (fields[reference] ?? {}));
-    return { kind: "text", clears: reference, isAssigned };
+    const kind = column === "code" ? "code" : "text";
+    return { kind, clears: reference, isAssigned };
   }
   const stored = field as Stored;
   return { kind: kindOf(name, stored), clears: name, isAssigned: !stored.body };
@@ -126,7 +135,9 @@ const DATES: readonly unknown[] = [
 
 const NUMBERS: readonly unknown[] = [ExtentValue, Measurement];
 
-function kindOf(name: string, { body, format, fallback }: Stored): Kind {
+function kindOf(name: string, field: Stored): Kind {
+  const { body, format, fallback, list } = field;
+  if (list) return "code";
   if (name === "isbn13" || name === "isbn10") return "isbn";
   if (format === "decimal" || NUMBERS.includes(body)) return "amount";
   if (format === "time") return "time";
