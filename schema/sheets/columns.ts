@@ -49,7 +49,7 @@ export interface Column extends Place {
 }
 
 /** The columns that find a product, the first one first. */
-export const MATCHES = ["id", "product_code", "isbn13", "isbn10"] as const;
+export const MATCHES = ["id", "product_code", "isbn13", "isbn10"];
 
 /** The arrays whose entries are told by what they say. All others have positions. */
 const KEYS: Readonly<Record<string, (key: string) => Entry>> = {
@@ -81,34 +81,23 @@ function* places(): Generator<[string, Place]> {
     if (field.kind === "linked") continue;
     yield [name, { field: name, ...traitsOf(name, field, SCALARS) }];
   }
-  const whole = (kind: Kind, field: string): Place => ({
-    kind,
-    field,
-    clears: field,
-    isAssigned: false,
-  });
-  for (const name of ONE_CELL) yield [name, whole("list", name)];
   for (const [name, array] of Object.entries<ArrayField>(ARRAYS)) {
-    if (array.kind === "list") yield [`${name}[]`, whole("text", name)];
+    const whole = { field: name, clears: name, isAssigned: false };
+    if (ONE_CELL.includes(name)) yield [name, { kind: "list", ...whole }];
+    if (array.kind === "list") yield [`${name}[]`, { kind: "text", ...whole }];
     // Rights, supply and structures have no columns.
     if (array.kind === "list" || "path" in array) continue;
     const text = array.kind === "rows" ? array.types?.text_content : undefined;
-    const fields = Object.entries({ ...array.fields, ...text?.fields });
-    if (fields.some(([, field]) => !isFlat(field))) continue;
-    for (const [inner, field] of fields) {
-      if (name in KEYS && TOLD.includes(inner) || isArray(field)) continue;
-      const traits = traitsOf(inner, field, Object.fromEntries(fields));
+    const fields = { ...array.fields, ...text?.fields };
+    const kinds = Object.values<Field>(fields).map(({ kind }) => kind);
+    if (!kinds.every((kind) => kind === "column" || kind === "shown")) continue;
+    for (const [inner, field] of Object.entries<Field>(fields)) {
+      const isArray = "response" in field && field.response.type === "array";
+      if (isArray || name in KEYS && TOLD.includes(inner)) continue;
+      const traits = traitsOf(inner, field, fields);
       yield [`${name}[].${inner}`, { field: name, inner, ...traits }];
     }
   }
-}
-
-function isFlat({ kind }: Field): boolean {
-  return kind === "column" || kind === "shown";
-}
-
-function isArray(field: Field): boolean {
-  return field.kind === "column" && field.response.type === "array";
 }
 
 function traitsOf(
@@ -249,43 +238,32 @@ export function readHeader(
     ) as [[number, Column], ...[number, Column][]];
     if (isRead(column)) header.columns.set(index, column);
     else header.ignored.push(column.name);
-    for (const [, { name }] of others) {
-      if (name !== column.name) header.ignored.push(name);
-      else {fail(
-          name,
-          `duplicate: Two columns are ${name}: remove one, or begin its name with #`,
-        );}
+    const { name, field, key } = column;
+    for (const [, { name: other }] of others) {
+      if (other === name) {
+        fail(name, `duplicate: Two columns are ${name}${RID}`);
+      } else header.ignored.push(other);
     }
-    if (
-      column.key !== undefined &&
-      named.some(([, { name }]) => name === column.field)
-    ) {
-      fail(
-        column.name,
-        `duplicate: The column ${column.field} has the whole array: remove it, or the columns of its entries`,
-      );
+    if (key !== undefined && named.some(([, { name }]) => name === field)) {
+      fail(name, `duplicate: The column ${field} has the whole array${RID}`);
     }
   }
   const found = [...header.columns.values()];
-  if (faults.length === 0 && !found.some(({ name }) => isMatch(name))) {
-    fail(
-      "",
-      `required: A sheet has a column that finds the product: ${
-        MATCHES.join(", ")
-      }`,
-    );
+  if (
+    faults.length === 0 && !found.some(({ name }) => MATCHES.includes(name))
+  ) {
+    const names = MATCHES.join(", ");
+    fail("", `required: A sheet has a column that finds the product: ${names}`);
   }
   if (faults.length > 0) throw invalid("The header", faults);
   return header;
 }
 
-function isMatch(name: string): boolean {
-  return MATCHES.some((match) => match === name);
+function isRead({ name, isAssigned }: Column): boolean {
+  return !isAssigned || MATCHES.includes(name) || name === "updated_at";
 }
 
-function isRead({ name, isAssigned }: Column): boolean {
-  return !isAssigned || isMatch(name) || name === "updated_at";
-}
+const RID = ": remove one of them, or begin its name with #";
 
 /** What two columns must not say both. */
 function placeOf({ field, key, inner, clears }: Column): string {

@@ -120,7 +120,7 @@ function setIn(
 function setPublication(body: Entry, product: Entry, value: unknown): void {
   const isDay = !/^\d{4}(?:-\d\d)?$/.test(String(value));
   body.publication_date = isDay ? value : null;
-  const dates = objectsIn(product.publishing_dates);
+  const dates = objectsIn(body.publishing_dates ?? product.publishing_dates);
   const others = dates.filter((one) =>
     one.publishing_date_role !== PUBLICATION
   );
