@@ -49,6 +49,7 @@ import {
   isOfRival,
   isStale,
   isUnchanged,
+  notOnSale,
   otherReference,
   type Outcomes,
   type Plan,
@@ -321,7 +322,12 @@ function writeOf(
       ids: idsIn(form.record),
       isEdited,
     },
-    messages: [...warningsOf(one, deleted), ...merged.messages, ...messages],
+    messages: [
+      ...warningsOf(one, deleted),
+      ...merged.messages,
+      ...messages,
+      ...notOnSale(item.incoming),
+    ],
   };
   if (!found) {
     const change = { method: "create", id, body, source } as const;

@@ -7,6 +7,7 @@ import { type Found, type Locked, type Matches, referencesOf } from "./find.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { type Item, outcomeOf } from "./items.ts";
+import { childrenOf } from "../../schema/onix/xml/element.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
 
@@ -213,6 +214,25 @@ export function referenceOfAnother({ incoming: { reference } }: Item): Message {
     "An earlier record of this message has this reference, but another ISBN and another form: each product needs a reference of its own";
   const at = { path: "/RecordReference", value: reference };
   return messageOf("error", "reference_of_another", message, at);
+}
+
+/** The warning of a record that has lost all its prices: it alone has them. */
+export function notOnSale(
+  { record, reader, notification }: Incoming,
+): Message[] {
+  const prices = childrenOf(record, "ProductSupply")
+    .flatMap((supply) => childrenOf(supply, "SupplyDetail"))
+    .flatMap(({ children }) => children.filter(({ name }) => name === "Price"));
+  const [first] = prices;
+  const isLost = prices.every(({ isWithheld }) => isWithheld);
+  if (!first || !isLost || notification === "04") return [];
+  return [{
+    severity: "warning",
+    code: "not_on_sale",
+    path: reader.placeOf(first).path,
+    value: null,
+    message: "No price of the record can be read: the book is on sale nowhere",
+  }];
 }
 
 /** The warning of a record that creates a product which was deleted. */

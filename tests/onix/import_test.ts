@@ -45,6 +45,31 @@ it("creates a product, and reports it", async ({ org, onix, product }) => {
   assertEquals(supply.prices[0].price_amount, 7.99);
 });
 
+it("says that a book without a price that can be read is on sale nowhere", async ({ onix }) => {
+  const currency = "<CurrencyCode>GBP</CurrencyCode>";
+  const price = (currency: string) =>
+    `<Price><PriceType>02</PriceType><PriceAmount>7.99</PriceAmount>${currency}</Price>`;
+  const euro = "<CurrencyCode>EURO</CurrencyCode>";
+  const cases: [prices: string, said: string[]][] = [
+    [price(euro), ["invalid_code", "not_on_sale"]],
+    [price(""), ["required", "not_on_sale"]],
+    [price(euro) + price(""), ["invalid_code", "required", "not_on_sale"]],
+    [price(euro) + price(currency), ["invalid_code"]],
+    [price(currency), []],
+    ["", []],
+  ];
+  for (const [i, [prices, said]] of cases.entries()) {
+    const text = record({ reference: `r${i}`, isbn: isbnOf(i) })
+      .replace(price(currency), prices);
+    for (const again of ["created", "updated"]) {
+      const changed = text.replace("Emma", `${again} ${i}`);
+      const { outcomes: [outcome] } = await onix.report(message(changed));
+      assertEquals(outcome.outcome, again);
+      assertEquals(codes(outcome), said);
+    }
+  }
+});
+
 it("finds a product by its reference, then by its ISBN", async ({ org, onix, product }) => {
   const { id } = await org.create({
     isbn13: "9780141439587",
