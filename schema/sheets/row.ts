@@ -147,19 +147,12 @@ function isCleared(
 
 /** What the row changes, where its body is valid. */
 export function changesOf({ set }: Draft, valid: Entry): CellChange[] {
-  return set.map(({ column, cell, before, value }) =>
-    column.kind === "list"
-      ? {
-        column: column.name,
-        from: cellOf(before, column),
-        to: unguarded(cell),
-      }
-      : {
-        column: column.name,
-        from: before,
-        to: value === null ? null : valueAt(valid, column) ?? value,
-      }
-  );
+  return set.map(({ column, cell, before, value }) => ({
+    column: column.name,
+    ...column.kind === "list"
+      ? { from: cellOf(before, column), to: unguarded(cell) }
+      : { from: before, to: value && (valueAt(valid, column) ?? value) },
+  })).filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }
 
 /** The errors of a body, at the cells that set it. */
@@ -167,30 +160,35 @@ export function faultsOf(error: ApiError, draft: Draft): SheetMessage[] {
   if (error.details.length === 0) {
     return [messageAt(`${error.code.toLowerCase()}: ${error.message}`)];
   }
-  return error.details.map((detail) => {
-    const pointer = "pointer" in detail ? detail.pointer : "";
-    const { column, cell } = cellAt(pointer, draft) ?? {};
-    const message = messageAt(
-      `${detail.code}: ${detail.message}`,
-      column,
-      cell,
-    );
-    return column ? message : { ...message, column: pointer.slice(1) || null };
+  return error.details.map(({ code, message, ...place }) => {
+    const pointer = "pointer" in place ? place.pointer : "";
+    const { column, cell, named } = cellAt(pointer, draft);
+    const told = messageAt(`${code}: ${named}${message}`, column, cell);
+    if (!column) told.column = pointer.slice(1) || null;
+    if (CREATED.test(message)) told.message += ", or send create_names=true";
+    return told;
   });
 }
 
-/** The cell that has set the place to which a pointer leads. */
-function cellAt(pointer: string, { body, set }: Draft): SetCell | undefined {
+/** The end of the message about a name that an import can create. */
+const CREATED = /POST \/(?:contributors|publishers|imprints|collections)$/;
+
+/** The cell that has set the place to which a pointer leads, and what it names there. */
+function cellAt(pointer: string, { body, set }: Draft) {
   const [, field = "", index, inner = ""] = pointer.split("/");
-  const isHere = ({ column }: SetCell) =>
-    column.field === field || column.clears === field ||
-    column.name === "publication_date" && field === "publishing_dates";
-  const here = set.filter(isHere);
-  const entry = (body[field] as unknown[] | undefined)?.[Number(index)];
+  const here = set.filter(({ column: { name, field: own, clears } }) =>
+    own === field || clears === field ||
+    name === "publication_date" && field === "publishing_dates"
+  );
+  const entry = (body[field] as Entry[] | undefined)?.[Number(index)];
   const inEntry = here.filter((one) => one.entry && one.entry === entry);
-  return inEntry.find(({ column }) =>
-    column.inner === inner || column.clears === inner
-  ) ?? inEntry[0] ?? here[0];
+  const found =
+    inEntry.find(({ column }) =>
+      column.inner === inner || column.clears === inner
+    ) ?? inEntry[0] ?? here[0];
+  // One of several in a cell is named.
+  const value = found?.column.kind === "list" ? entry?.[inner] : undefined;
+  return { ...found, named: value ? `"${value}": ` : "" };
 }
 
 /** A sentence about a row, or about a cell. `text` is `code: Sentence`. */

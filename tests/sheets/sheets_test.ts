@@ -205,6 +205,21 @@ it("gives refused rows back as a sheet", async ({ org, app }) => {
   );
 });
 
+it("says which of several names nobody has, and how they are created", async ({ org, app }) => {
+  const { id } = await org.create({ isbn13: ISBNS[0] });
+  const cell = "Nobody Here (A01); No One (A01)";
+
+  const { body } = await sent(org, app, `id,contributors\n${id},${cell}\n`);
+
+  const [{ messages }] = body.data.outcomes;
+  assertEquals(
+    messages.map(({ column, value }: Outcome) => [column, value]),
+    [["contributors", cell], ["contributors", cell]],
+  );
+  assertMatch(messages[0].message, /^"Nobody Here": .*create_names=true$/);
+  assertMatch(messages[1].message, /^"No One": /);
+});
+
 it("refuses both rows of one product, whichever columns name it", async ({ org, app }) => {
   const { id } = await org.create({ isbn13: ISBNS[0], title: "Stays" });
   const { product_code: code } =
