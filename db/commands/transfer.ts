@@ -7,10 +7,13 @@ import {
 } from "../../schema/onix/rules/releases.ts";
 import type { Outcome, Report } from "../../schema/onix/report/report.ts";
 import { ApiError } from "../../schema/errors.ts";
-import type { Dates, Decimal } from "../../schema/sheets/cells.ts";
 import {
   DATES,
+  type Dates,
+  type Decimal,
   DECIMALS,
+} from "../../schema/sheets/cells.ts";
+import {
   DELIMITERS,
   EMPTY,
   namesOf,

@@ -33,7 +33,7 @@ const WHEN_RETURNED: Record<ErrorCode, string> = {
     "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE:
-    "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`), or the body is compressed (for ONIX, otherwise than with gzip).",
+    "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`; for a sheet, `text/csv`), or the body is compressed (for ONIX and sheets, otherwise than with gzip).",
   IDEMPOTENCY_MISMATCH: "This `Idempotency-Key` was used for another request.",
   TOO_MANY_REQUESTS:
     "500 requests of this key or user, or 1,000 of its organization, are waiting already. Retry after `Retry-After`.",

@@ -7,10 +7,12 @@ import { cellOfList, readList } from "./lists.ts";
 /* Cells, as people and spreadsheet programs write them. */
 
 /** The decimal sign of the amounts in a file. */
-export type Decimal = "point" | "comma";
+export const DECIMALS = ["point", "comma"] as const;
+export type Decimal = typeof DECIMALS[number];
 
 /** The order of day and month in dates that are not written `YYYY-MM-DD`. */
-export type Dates = "ymd" | "dmy" | "mdy";
+export const DATES = ["ymd", "dmy", "mdy"] as const;
+export type Dates = typeof DATES[number];
 
 /** How the cells of a file are written. */
 export interface CellForm {

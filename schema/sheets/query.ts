@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { type ListQuery, ProductParameters } from "../list_query.ts";
 import { described, oneOf } from "../values.ts";
+import { DATES, type Decimal, DECIMALS } from "./cells.ts";
 
 export const DELIMITERS = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
@@ -14,8 +15,6 @@ const NAMES = /(?:[^,[]|\[.*?\](?=\.\w+\s*(?:,|$)|\s*(?:,|$)))+/gs;
 export function namesOf(list: string): string[] {
   return list.match(NAMES)?.map((name) => name.trim()) ?? [];
 }
-
-export const DECIMALS = ["point", "comma"] as const;
 
 /** The parameters of `GET /csv/products`. */
 export const SheetParameters = v.object({
@@ -50,7 +49,7 @@ export type SheetQuery =
   & {
     columns?: string[] | undefined;
     delimiter: string;
-    decimal: typeof DECIMALS[number];
+    decimal: Decimal;
   };
 
 const flag = () =>
@@ -64,7 +63,6 @@ const flag = () =>
 
 export const EMPTY = ["keep", "clear"] as const;
 export const STALE_ROWS = ["refuse", "apply"] as const;
-export const DATES = ["ymd", "dmy", "mdy"] as const;
 
 /** The parameters of `POST /csv/products`. */
 export const SheetImportParameters = v.object({
