@@ -85,6 +85,27 @@ select
   'All counts and changes are right' as fine
 from (select current_setting('doctor.fact') as organizations) c;
 
+-- statistics
+select
+  case when s.is_off then s.finding end as wrong,
+  case when not s.is_off then s.finding end as noted,
+  case
+    when s.is_off and current_setting('autovacuum') = 'off'
+      then 'As the owner of the tables: analyze. Then turn autovacuum on: alter system set autovacuum = on; select pg_reload_conf()'
+    when s.is_off then 'As the owner of the tables: analyze. Then turn autovacuum on: alter table ... reset (autovacuum_enabled)'
+    else 'Autovacuum does it within minutes of a load. After that, or to have it at once, as the owner of the tables: analyze'
+  end as advice,
+  'All tables over 1 MB are analyzed' as fine
+from (
+  select
+    'Never analyzed, so that PostgreSQL plans without statistics: ' || string_agg(c.relname, ', ' order by c.relname) as finding,
+    current_setting('autovacuum') = 'off' or bool_or(coalesce(c.reloptions @> '{autovacuum_enabled=false}', false)) as is_off
+  from pg_class c
+  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and pg_relation_size(c.oid) > 1000000
+    -- pg_class has a number of rows after CREATE INDEX, too, and a restart may lose the times of pg_stat_all_tables.
+    and not exists (select from pg_stats t where t.schemaname = current_schema() and t.tablename = c.relname)
+) s;
+
 -- history
 select
   null as wrong,

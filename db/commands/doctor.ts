@@ -24,7 +24,7 @@ import { command, flag } from "./arguments.ts";
 export const DOCTOR = command({
   usage: "doctor [--json]",
   does:
-    "Checks configuration, key set, database, role, migrations, counters, keys, webhooks and replica, and says how to fix problems",
+    "Checks configuration, key set, database, role, migrations, counters, statistics, keys, webhooks and replica, and says how to fix problems",
   args: { json: flag },
   run: ({ json }, { environment }) => doctor(environment, json),
 });

@@ -77,6 +77,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
         ["migrations", true],
         ["code lists", true],
         ["counters", true],
+        ["statistics", true],
         ["history", true],
         ["changes", true],
         ["keys", true],
@@ -137,6 +138,38 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
     assertStringIncludes(complaint!, "-> deno task recount");
     await recount(database);
     assertEquals(await complaints(), []);
+  });
+
+  await it("names large tables that were never analyzed", async () => {
+    await script(database, (sql) =>
+      sql`
+        insert into organization_members (organization_id, user_id, role)
+        select ${organizationId}, repeat('x', 100) || i, 'viewer' from generate_series(1, 10000) i
+      `);
+
+    const { statistics } = await examine(database, CONFIG);
+
+    assert(statistics!.ok);
+    assertStringIncludes(statistics!.finding, "Never analyzed");
+    assertStringIncludes(statistics!.finding, ": organization_members");
+    assertStringIncludes(statistics!.advice!, "analyze");
+  });
+
+  await it("takes it as a problem where autovacuum is off, until ANALYZE", async () => {
+    await script(
+      database,
+      (sql) =>
+        sql`alter table organization_members set (autovacuum_enabled = false)`,
+    );
+    const [complaint, ...others] = await complaints();
+    assertEquals(others, []);
+    assertStringIncludes(complaint!, "statistics: Never analyzed");
+    assertStringIncludes(complaint!, "turn autovacuum on");
+
+    await script(database, (sql) => sql`analyze organization_members`);
+
+    assertEquals(await complaints(), []);
+    await script(database, (sql) => sql`delete from organization_members`);
   });
 
   await it("reports a copied database before a migration", async () => {
