@@ -139,8 +139,9 @@ export async function openDatabase(
       .finally(() => isMaintained = false);
   }
   const housekeeping = setInterval(() => {
-    if (!embedded) pool.closeUnused();
-    else runInBackground(background, Infinity, maintainOnce);
+    if (embedded) return runInBackground(background, Infinity, maintainOnce);
+    pool.closeUnused();
+    pool.renewPlans();
   }, HOUSEKEEPING_MS);
 
   async function close(seconds = 3): Promise<void> {

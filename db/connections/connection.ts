@@ -34,6 +34,7 @@ const BEGIN = unprepared(sql`
 `);
 const COMMIT = unprepared(sql`commit`);
 const ROLLBACK = unprepared(sql`rollback`);
+const DISCARD_PLANS = unprepared(sql`discard plans`);
 
 /** A connection to the database, for one operation at a time. */
 export interface Connection {
@@ -54,6 +55,8 @@ export interface Connection {
   commit(): Promise<Reply>;
   /** Ends the transaction, if there is one. Breaks the connection if that fails. */
   rollback(): Promise<void>;
+  /** Has the session plan its prepared statements, and its checks of foreign keys, again. */
+  discardPlans(): void;
   /** Closes the socket at once. Running statements fail. */
   break(): void;
   /** Closes the session, and waits for at most `seconds`. */
@@ -126,6 +129,10 @@ export function openConnection(
       // The first statement opens the socket.
       if (!socket) return;
       await connection.send(ROLLBACK).catch(() => connection.break());
+    },
+    discardPlans() {
+      // If the connection is lost, the next statement says so.
+      if (settings.prepare) connection.send(DISCARD_PLANS).catch(() => {});
     },
     break() {
       isLost = true;

@@ -21,6 +21,7 @@ interface Slot {
   connection?: Connection;
   openedAt: number;
   wasUsed: boolean;
+  hasOldPlans: boolean;
 }
 
 /** The least time between two connection attempts of a slot. */
@@ -49,7 +50,11 @@ export class Pool {
     this.#statementTimeoutMs = statementTimeoutMs;
     this.#slots = Array.from(
       { length: connections },
-      (): Slot => ({ openedAt: -Infinity, wasUsed: false }),
+      (): Slot => ({
+        openedAt: -Infinity,
+        wasUsed: false,
+        hasOldPlans: false,
+      }),
     );
     this.#free = [...this.#slots];
     this.#queue = new Queue(connections, "database");
@@ -83,7 +88,10 @@ export class Pool {
       }
       slot.openedAt = performance.now();
       slot.connection = this.#open();
+    } else if (slot.hasOldPlans) {
+      slot.connection!.discardPlans();
     }
+    slot.hasOldPlans = false;
     const connection = slot.connection!;
     const timeout = performance.now() + this.#statementTimeoutMs;
     let hasEnded = false;
@@ -131,6 +139,14 @@ export class Pool {
       if (!slot.wasUsed) slot.connection?.close(1).catch(() => {});
       slot.wasUsed = false;
     }
+  }
+
+  /**
+   * Has each session plan its statements again. It may have planned them while the tables
+   * were empty, and only ANALYZE and changes of the schema would end these plans.
+   */
+  renewPlans(): void {
+    for (const slot of this.#slots) slot.hasOldPlans = true;
   }
 
   /** Lets running operations finish until `deadline`, then closes every connection. */

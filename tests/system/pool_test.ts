@@ -1,7 +1,7 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { openConnection } from "../../db/connections/connection.ts";
 import { Pool } from "../../db/connections/pool.ts";
-import { sql } from "../../db/connections/sql.ts";
+import { raw, sql, type Statement } from "../../db/connections/sql.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 
 /** The process of the server that serves the session, after some time. */
@@ -17,17 +17,14 @@ Deno.test({
       connections: 3,
       statementTimeoutMs: 10_000,
     });
-    const use = async () => {
-      const caller = { organizationId: "", name: "" };
-      const deadline = performance.now() + 10_000;
-      const [row] = await pool.use(
-        caller,
+    const ask = <S extends Statement>(statement: S) =>
+      pool.use(
+        { organizationId: "", name: "" },
         "short",
-        deadline,
-        ({ connection }) => connection.send(session),
+        performance.now() + 10_000,
+        ({ connection }) => connection.send(statement),
       );
-      return row!.pid;
-    };
+    const use = async () => (await ask(session))[0]!.pid;
     let first = "";
 
     await it("prefers an open connection", async () => {
@@ -57,6 +54,25 @@ Deno.test({
       pool.closeUnused();
 
       assertEquals(await use() === last, false);
+    });
+
+    await it("renews plans of empty tables", async () => {
+      // Autovacuum knows no temporary tables.
+      await ask(raw(`
+        set plan_cache_mode = force_generic_plan;
+        begin read write; create temporary table pairs (a int, b int); commit;
+        prepare find as select from pairs where a = $1
+      `));
+      const plan = () => ask(raw("explain execute find(1)"));
+      const ofEmpty = await plan();
+      await ask(
+        raw("insert into pairs select 1, i from generate_series(1, 9999) i"),
+      );
+      assertEquals(await plan(), ofEmpty);
+
+      pool.renewPlans();
+
+      assertNotEquals(await plan(), ofEmpty);
     });
 
     await it("refuses operations once it is closed", async () => {
