@@ -182,6 +182,13 @@ const VALIDITY: Rule = {
   constraint: { name: "validity", message: TOO_EARLY },
 };
 
+/** The days on which a price is valid. ONIX reads and writes them at these places. */
+// deno-fmt-ignore
+export const PERIOD = {
+  valid_from: about("The first day on which the price is valid.", day, "PriceDate[PriceDateRole=14]/Date"),
+  valid_to: about("The last day on which the price is valid.", day, "PriceDate[PriceDateRole=15]/Date"),
+};
+
 const FieldValue = v.union(
   [text(), v.number(), v.boolean(), ExactNumber],
   ({ input }) =>
@@ -526,8 +533,7 @@ export const ARRAYS = {
     list_price: about("The price in the publisher's list.", amount, null),
     tax_rate: about("The rate of the tax.", percent, "TaxRatePercent"),
     is_default: about("Whether this is the price to show first.", isTrueOrNull, null),
-    valid_from: about("The first day on which the price is valid.", day, "PriceDate[PriceDateRole=14]/Date"),
-    valid_to: about("The last day on which the price is valid.", day, "PriceDate[PriceDateRole=15]/Date"),
+    ...PERIOD,
   }, { put: "patch", naturalKey: ["currency_code", "valid_from"], type: "Price", rules: [VALIDITY] }), "Price"),
 
   packing_configurations: about("The units in which the product is packed.", rows("packing_configurations", {
@@ -700,8 +706,7 @@ export const ARRAYS = {
         currency_code: about("The currency of the price.", codeOf(96)),
         price_status: about("Whether the price is provisional or firm.", codeOf(61)),
         minimum_order_quantity: about("The number of copies from which the price is valid.", count),
-        valid_from: about("The first day on which the price is valid.", day, "PriceDate[PriceDateRole=14]/Date"),
-        valid_to: about("The last day on which the price is valid.", day, "PriceDate[PriceDateRole=15]/Date"),
+        ...PERIOD,
         price_qualifier: about("For whom or for what use the price is, such as consumers or libraries.", labelled(59)),
         territory: about("Where the price is valid.", territory),
         taxes: about("The taxes in the price.", rows("supply_price_taxes", {

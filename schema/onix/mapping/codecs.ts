@@ -10,7 +10,7 @@ import {
 } from "../xml/element.ts";
 import { isbnOf } from "../xml/converted.ts";
 import { elementOf } from "../../fields.ts";
-import { SCALARS } from "../../product.ts";
+import { PERIOD, SCALARS } from "../../product.ts";
 import { bareIsbn } from "../../values.ts";
 import { codecAt } from "./path.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
@@ -29,8 +29,8 @@ export const CODECS: Readonly<Record<string, Codec>> = {
   "Product/publication_date": publicationDay(),
   "Price/price_amount": priceAmount(),
   "Price/currency_code": currencyOfPrice(),
-  "Price/valid_from": periodEnd("14", "from"),
-  "Price/valid_to": periodEnd("15", "to"),
+  "Price/valid_from": periodEnd("valid_from", "from"),
+  "Price/valid_to": periodEnd("valid_to", "to"),
   "AudienceRange/audience_range_exact": rangeValue("01"),
   "AudienceRange/audience_range_from": rangeValue("03"),
   "AudienceRange/audience_range_to": rangeValue("04"),
@@ -92,8 +92,8 @@ function currencyOfPrice(): Codec {
 }
 
 /** A period is two dates (List 173, 14 and 15), or one date that is a span (24). */
-function periodEnd(role: "14" | "15", end: "from" | "to"): Codec {
-  const own = codecAt(`PriceDate[PriceDateRole=${role}]/Date`);
+function periodEnd(name: keyof typeof PERIOD, end: "from" | "to"): Codec {
+  const own = codecAt(elementOf(name, PERIOD[name])!);
   const spanIn = (price: Element) =>
     childrenOf(price, "PriceDate").find((each) =>
       childValue(each, "PriceDateRole") === "24"
