@@ -22,7 +22,7 @@ import {
 } from "./sql_files.ts";
 
 /** The advisory lock for schema changes. */
-const LOCK = 7_305_219;
+const SCHEMA_LOCK = 7_305_219;
 
 /**
  * Serializes schema changes, which wait for the lock without a time limit. The
@@ -31,7 +31,7 @@ const LOCK = 7_305_219;
 export const schemaLock: readonly Statement[] = [
   ...noTimeLimits,
   sql`set local citus.multi_shard_modify_mode = 'sequential'`,
-  raw(`select pg_advisory_xact_lock(${LOCK})`),
+  raw(`select pg_advisory_xact_lock(${SCHEMA_LOCK})`),
 ];
 
 /**

@@ -3,7 +3,7 @@ import { shapeFault } from "../schema/json_shape.ts";
 import { parseExact } from "../schema/numbers.ts";
 
 /** More could stall the process. The depth is limited before the parser allocates memory. */
-const LIMITS = { depth: 32, values: 100_000 };
+const SHAPE_LIMITS = { depth: 32, values: 100_000 };
 
 /** The limit for numbers of more than 15 digits, which take longer to parse. */
 const MAX_LONG_NUMBERS = 10_000;
@@ -14,7 +14,7 @@ const MAX_LONG_NUMBERS = 10_000;
  * `INVALID_JSON`.
  */
 export function parseJson(text: string): unknown {
-  const fault = shapeFault(text, LIMITS);
+  const fault = shapeFault(text, SHAPE_LIMITS);
   if (fault) throw invalidJson(`The body ${fault}`);
   let long = 0;
   try {

@@ -8,7 +8,7 @@ const SHORT_MS = 1;
 const STRETCH_MS = 10;
 
 /** A part of divided work that lasts longer is followed by as much time for others. */
-const LONG_MS = 20;
+const LONG_PART_MS = 20;
 
 /** The time that an import waits until it may go on. */
 const MAX_WAIT_MS = 10_000;
@@ -61,7 +61,7 @@ export class ParseQueue {
       longest = 0;
       // The timer runs as soon as the work waits for something, and others have run. What it
       // waits for may be the embedded database: that is no part of the work.
-      setTimeout(() => endAfter(longest > LONG_MS ? longest : 0, permit));
+      setTimeout(() => endAfter(longest > LONG_PART_MS ? longest : 0, permit));
     };
   }
 

@@ -96,7 +96,7 @@ export async function respond(
     }
   }
   if (context.ignored && status < 400) {
-    headers["ignored-fields"] = namesOf(context.ignored).join(", ");
+    headers["ignored-fields"] = distinctNames(context.ignored).join(", ");
   }
   Object.assign(headers, response.headers);
   if (response.parts && !isHead) {
@@ -154,7 +154,7 @@ export function toApiError(cause: unknown): ApiError {
 }
 
 /** The names of ignored fields, each once. */
-function namesOf(ignored: readonly Ignored[]): string[] {
+function distinctNames(ignored: readonly Ignored[]): string[] {
   return [...new Set(ignored.map(({ name }) => name))];
 }
 
@@ -190,7 +190,7 @@ function logRequest(
     trace_id: telemetry.traceId(),
     organization_id: caller?.organizationId,
     api_key: fields.api_key,
-    ignored_fields: ignored && namesOf(ignored),
+    ignored_fields: ignored && distinctNames(ignored),
     records: fields.records,
     code: error?.code,
     // The messages of these errors quote no client data.

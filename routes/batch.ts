@@ -31,7 +31,7 @@ export async function write(
     const ofOperation: Ignored[] = [];
     const operation = shares.parsing.run(
       context,
-      () => guarded(() => read(sent, ofOperation), failure),
+      () => guarded(() => readOperation(sent, ofOperation), failure),
     );
     operations.push(await operation);
     ignored.push(ofOperation);
@@ -69,17 +69,17 @@ function inOperation(
 }
 
 /** Validates an operation, or returns its error. Adds ignored fields to `ignored`. */
-function read(
+function readOperation(
   sent: SentOperation,
   ignored: Ignored[],
 ): BatchOperation | ApiError {
   switch (sent.method) {
     case "create": {
-      const body = readBody(sent, "create", ignored);
+      const body = readOperationBody(sent, "create", ignored);
       return body instanceof ApiError ? body : { method: "create", body };
     }
     case "update": {
-      const body = readBody(sent, "update", ignored);
+      const body = readOperationBody(sent, "update", ignored);
       if (body instanceof ApiError) return body;
       return { method: "update", ...targetOf(sent), body };
     }
@@ -101,10 +101,10 @@ function readUpsert(
   ignored: Ignored[],
 ): BatchOperation | ApiError {
   const { method, match } = sent;
-  const created = readBody(sent, "create", ignored);
+  const created = readOperationBody(sent, "create", ignored);
   // A body may lack what only a new product needs.
   const body = created instanceof ApiError
-    ? readBody(sent, "update", ignored)
+    ? readOperationBody(sent, "update", ignored)
     : created;
   if (body instanceof ApiError) return body;
   const value = matchedValue(match, sent.body, body);
@@ -126,7 +126,7 @@ function unknownCode(code: string): ApiError {
 }
 
 /** Validates the body of an operation. The field that an upsert matches is not ignored. */
-function readBody(
+function readOperationBody(
   sent: Extract<SentOperation, { body: unknown }>,
   method: "create" | "update",
   ignored: Ignored[],

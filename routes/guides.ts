@@ -24,7 +24,7 @@ export const GUIDES = [
 ];
 
 /** The names of the languages on the page, by those of the code blocks. */
-const LANGUAGES: Record<string, string> = {
+const TABS: Record<string, string> = {
   sh: "curl",
   ts: "TypeScript",
   js: "JavaScript",
@@ -43,7 +43,7 @@ export interface Guide {
 export async function readGuides(): Promise<Guide[]> {
   const { marked } = await import("marked");
   return await Promise.all(GUIDES.map(async (name) => {
-    const [heading, ...content] = marked.lexer(await textOf(name));
+    const [heading, ...content] = marked.lexer(await markdownOf(name));
     const { text: title } = heading as Tokens.Heading;
     const first = content.find(({ type }) => type === "paragraph");
     const [sentence] = (first as Tokens.Paragraph).text.split(/(?<=[.?])\s/);
@@ -61,7 +61,7 @@ export async function readGuides(): Promise<Guide[]> {
   }));
 }
 
-function textOf(name: string): Promise<string> {
+function markdownOf(name: string): Promise<string> {
   return Deno.readTextFile(
     new URL(`docs/guides/${name}.md`, import.meta.url),
   );
@@ -81,9 +81,7 @@ function samplesIn(content: readonly Token[]): (Token | Tokens.Code[])[] {
 
 function sampleOf(blocks: readonly Tokens.Code[]): string {
   const texts = blocks.map(({ lang = "", text }) =>
-    `<pre tabindex="0" data-language="${LANGUAGES[lang]}">${
-      escaped(text)
-    }</pre>`
+    `<pre tabindex="0" data-language="${TABS[lang]}">${escaped(text)}</pre>`
   );
   return `<div class="sample">${texts.join("")}</div>`;
 }

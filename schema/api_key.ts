@@ -8,13 +8,13 @@ export const Scope = oneOf("read", "write");
 
 export type Scope = v.InferOutput<typeof Scope>;
 
-const NAME = "What the key is for, such as the program that uses it.";
+const KEY_NAME = "What the key is for, such as the program that uses it.";
 
 const SCOPE = "Whether the key may only read, or also write.";
 
 /** The body of `POST /api-keys`. */
 export const NewApiKey = closedObject({
-  name: described(NAME, heading(200)),
+  name: described(KEY_NAME, heading(200)),
   scope: described(SCOPE, Scope),
   expires_at: described(
     "The time from which the key no longer works: a day, or a time with an offset (ISO 8601). Without it, the key does not expire.",
@@ -43,7 +43,7 @@ export const ApiKey = v.object({
     "The 12 characters after `cat_` in the key.",
     v.pipe(v.string(), v.regex(/^[0-9a-z]{12}$/)),
   ),
-  name: described(NAME, v.string()),
+  name: described(KEY_NAME, v.string()),
   scope: described(SCOPE, Scope),
   created_at: described("The time at which the key was created.", Timestamp),
   expires_at: described(

@@ -355,7 +355,7 @@ function oneOfTypes(rows: Rows, form: Form): Schema {
     return v.variant(discriminatorOf(rows), options as never);
   }
   return chosen(options, (entry) => {
-    const type = typeOf(rows, entry) ??
+    const type = discriminatedType(rows, entry) ??
       (form === "changed" ? likeliestType(rows, entry) : undefined);
     return type ? typedEntry(rows, form, type) : untyped(rows);
   });
@@ -389,7 +389,7 @@ export function discriminatorOf({ fields }: Rows): string {
 
 /** The types of row that a valid entry can update: its own type, or every type that it is valid for. */
 export function typesOf(array: Rows, entry: Entry): string[] {
-  const own = typeOf(array, entry);
+  const own = discriminatedType(array, entry);
   return own
     ? [own]
     : Object.keys(array.types!).filter((type) => !issuesAs(array, type, entry));
@@ -400,7 +400,7 @@ export function issuesAs(array: Rows, type: string, entry: Entry) {
   return v.safeParse(typedEntry(array, "changed", type), entry).issues;
 }
 
-function typeOf(array: Rows, entry: unknown): string | undefined {
+function discriminatedType(array: Rows, entry: unknown): string | undefined {
   if (!isObject(entry)) return;
   const type = entry[discriminatorOf(array)];
   return Object.keys(array.types!).find((name) => name === type);

@@ -23,7 +23,7 @@ export interface Cursor {
   timeline: number;
 }
 
-const CURSOR = new RegExp(
+const CURSOR_TEXT = new RegExp(
   `^(?<origin>${UUID_PATTERN}) (?<version>\\d{1,18}) (?<id>${UUID_PATTERN}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13}) (?<organization>${UUID_PATTERN}) (?<timeline>\\d{1,10})$`,
 );
 
@@ -41,7 +41,7 @@ export const After = v.pipe(
     const bytes = Buffer.from(text, "base64url");
     // Buffer skips characters that are not base64url. Padding is optional.
     return bytes.toString("base64url") === text.replace(/={1,2}$/, "")
-      ? CURSOR.exec(bytes.toString("latin1"))
+      ? CURSOR_TEXT.exec(bytes.toString("latin1"))
       : null;
   }),
   v.check(

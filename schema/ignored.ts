@@ -87,7 +87,7 @@ const REFERENCE_OF = new Map<string, string>();
 /** Why fields are ignored, by their names. */
 const REASONS = new Map<string, string>();
 
-function explain(fields: Fields, above = ""): void {
+function collectReasons(fields: Fields, above = ""): void {
   for (const [name, field] of Object.entries(fields)) {
     if (field.kind === "shown" && isName(field)) {
       const { reference } = field;
@@ -100,13 +100,13 @@ function explain(fields: Fields, above = ""): void {
       if (field.path) {
         REASONS.set(name, `PUT /products/{id}/${field.path} changes it`);
       }
-      explain(field.fields, `${name}.`);
+      collectReasons(field.fields, `${name}.`);
     }
   }
 }
 
-for (const { fields } of Object.values(RECORDS)) explain(fields);
-explain(FIELDS);
+for (const { fields } of Object.values(RECORDS)) collectReasons(fields);
+collectReasons(FIELDS);
 
 const SHOWN_ONLY = "Only responses have it: it changes nothing";
 

@@ -2,7 +2,7 @@ import { printable } from "./errors.ts";
 
 /* What of a JSON text is checked before it is parsed. */
 
-interface Limits {
+interface ShapeLimits {
   depth: number;
   /** The number of array entries, names and values. */
   values: number;
@@ -14,7 +14,7 @@ interface Limits {
  */
 export function shapeFault(
   text: string,
-  limits: Limits = { depth: Infinity, values: Infinity },
+  limits: ShapeLimits = { depth: Infinity, values: Infinity },
 ): string | undefined {
   let depth = 0;
   let values = 1;

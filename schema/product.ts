@@ -83,7 +83,7 @@ const Code = v.pipe(v.string(), v.examples(["P-0DYSSEY1"]));
 
 /** The places of two fields. `extents` and `publishing_dates` refuse entries with these codes. */
 const PAGES = "Extent[ExtentType=00,ExtentUnit=03]/ExtentValue";
-const PUBLICATION = "PublishingDate[PublishingDateRole=01]/Date";
+const PUBLICATION_DATE = "PublishingDate[PublishingDateRole=01]/Date";
 
 /** A day. A year or a month is said elsewhere. */
 const PublicationDay = v.pipe(
@@ -109,7 +109,7 @@ export const SCALARS = {
   isbn13: about("The ISBN-13 of the product.", column(Isbn13, Isbn), "ProductIdentifier"),
   isbn10: about("The ISBN-10 of the product.", column(Isbn10, Isbn), "ProductIdentifier"),
   page_count: about("The number of pages.", column(PositiveInteger), PAGES),
-  publication_date: about("The day on which the product is published.", column(PublicationDay), PUBLICATION),
+  publication_date: about("The day on which the product is published.", column(PublicationDay), PUBLICATION_DATE),
   format_id: about("The id of the format, such as that of the paperbacks.",
     refers("formats", { filter: "Products in one of these formats.", isCounted: true }), null),
   title_id: about("The id of the parent title, which all editions of a book share.",
@@ -293,7 +293,8 @@ const INCLUDES: Rule = {
     "countries_included",
   ],
   check: ({ countries_included, regions_included, ...excluded }) =>
-    isBlank({ countries_included, regions_included }) && !isBlank(excluded)
+    isEmptyTerritory({ countries_included, regions_included }) &&
+      !isEmptyTerritory(excluded)
       ? "required: A territory with exclusions includes at least one country or region"
       : undefined,
 };
@@ -305,7 +306,7 @@ function codesAmong(list: unknown): unknown[] {
 }
 
 /** Whether all lists of a territory are empty. */
-function isBlank(territory: object): boolean {
+function isEmptyTerritory(territory: object): boolean {
   return Object.values(territory).flat().length === 0;
 }
 
@@ -335,7 +336,7 @@ const WORLD: Rule = {
     }
     if (
       is_rest_of_world === false &&
-      (territory === null || isObject(territory) && isBlank(territory))
+      (territory === null || isObject(territory) && isEmptyTerritory(territory))
     ) {
       return "required: A territory is required, except for the rest of the world";
     }
@@ -346,7 +347,8 @@ const WORLD: Rule = {
 const SOMEWHERE: Rule = {
   fields: ["territory"],
   check: ({ territory }) =>
-    territory === undefined || isObject(territory) && isBlank(territory)
+    territory === undefined ||
+      isObject(territory) && isEmptyTerritory(territory)
       ? "required: A market includes at least one country or region"
       : undefined,
 };
@@ -370,7 +372,7 @@ const ONE_WORLD: Distinct = {
 };
 
 /** The limits of the arrays of codes beside the scalars. */
-const CODES = { max: 50, isDistinct: true };
+const DISTINCT_CODES = { max: 50, isDistinct: true };
 
 /** The ISBNs of a product have fields of their own. */
 const ISBN_ELSEWHERE: Rule = {
@@ -477,7 +479,7 @@ const PAGES_ELSEWHERE = elsewhere(
 );
 
 const PUBLICATION_ELSEWHERE = elsewhere(
-  PUBLICATION,
+  PUBLICATION_DATE,
   "use_publication_date: Send the day of publication as publication_date of the product",
   "date",
   (date) => String(date).length === 10,
@@ -583,12 +585,12 @@ export const ARRAYS = {
   }, { type: "Language", example: '{"language_role": "01", "language_code": "eng"}' }), "Language"),
 
   product_form_details: about("Details of the form, such as the binding, the size or the file format.",
-    listOfCodes(175, CODES), "ProductFormDetail"),
+    listOfCodes(175, DISTINCT_CODES), "ProductFormDetail"),
 
-  edition_types: about("What sets this edition apart, such as abridged or large print.", listOfCodes(21, CODES), "EditionType"),
+  edition_types: about("What sets this edition apart, such as abridged or large print.", listOfCodes(21, DISTINCT_CODES), "EditionType"),
 
   epub_technical_protections: about("How a digital product is protected against copying, or that it is not.",
-    listOfCodes(144, CODES), "EpubTechnicalProtection"),
+    listOfCodes(144, DISTINCT_CODES), "EpubTechnicalProtection"),
 
   product_identifiers: about("The numbers that identify the product besides its ISBNs, such as a DOI or the publisher's own.",
     identifiers("ProductIdentifier", "product_id_type", 5, { rules: [ISBN_ELSEWHERE] }), "ProductIdentifier"),

@@ -130,7 +130,7 @@ export function isShared(table: string): table is SharedTable {
 }
 
 /** The ONIX lists of the codes in shared tables. */
-const LISTS: Partial<Record<string, OnixList>> = {
+const ONIX_LISTS: Partial<Record<string, OnixList>> = {
   publishing_statuses: 64,
   product_availabilities: 65,
   product_forms: 150,
@@ -139,7 +139,7 @@ const LISTS: Partial<Record<string, OnixList>> = {
 
 /** The ONIX list whose codes the table has, if it is one. */
 export function listOf(table: RecordTable): OnixList | undefined {
-  return LISTS[table];
+  return ONIX_LISTS[table];
 }
 
 /** The codes of `lifecycle_statuses`, in chronological order. */

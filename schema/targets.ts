@@ -33,7 +33,7 @@ const GLOBAL = rangeOf("2000::/3")!;
 const EMBEDDING = /^\[(?:::ffff|64:ff9b:):([\da-f]{1,4}):([\da-f]{1,4})\]$/;
 
 /** An entry of the list, with a port or without. An IPv6 address with a port has brackets. */
-const ENTRY = /^(\[.+\][^:]*|[^:]+):(\d{1,5})$/;
+const HOST_AND_PORT = /^(\[.+\][^:]*|[^:]+):(\d{1,5})$/;
 
 /**
  * Parses comma-separated host names, addresses and CIDR ranges, each of which may have a
@@ -42,7 +42,7 @@ const ENTRY = /^(\[.+\][^:]*|[^:]+):(\d{1,5})$/;
 export function parseAllowedTargets(list: string): AllowedTargets | undefined {
   const targets: AllowedTarget[] = [];
   for (const entry of list.split(",").map((entry) => entry.trim())) {
-    const [, place = entry, port] = ENTRY.exec(entry) ?? [];
+    const [, place = entry, port] = HOST_AND_PORT.exec(entry) ?? [];
     const range = rangeOf(place.replace(/^\[(.*)\]/, "$1"));
     const name = place.toLowerCase();
     // What URL makes an address, or has a path, is not a host name. `*` would match no host.

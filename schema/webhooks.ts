@@ -147,7 +147,7 @@ export const IssuedWebhook = objectOf({
   ),
 }, "shown");
 
-const AFTER =
+const FEED_START =
   "Where in the feed the webhook begins, or begins again: a cursor of `/products/changes`, `start` for every product, or `now`.";
 
 /** A valid body of `POST /webhooks`. */
@@ -160,14 +160,14 @@ export interface NewWebhook extends Entry {
 }
 
 export const CreateWebhook = objectOf(WEBHOOK, "new", {
-  after: described(AFTER, v.optional(Position, "now")),
+  after: described(FEED_START, v.optional(Position, "now")),
 }) as v.GenericSchema<unknown, NewWebhook>;
 
 /** A valid body of `PUT /webhooks/{id}`. An absent field keeps its value. */
 export type WebhookChange = Partial<NewWebhook>;
 
 export const UpdateWebhook = objectOf(WEBHOOK, "changed", {
-  after: described(AFTER, v.optional(Position)),
+  after: described(FEED_START, v.optional(Position)),
 }) as v.GenericSchema<unknown, WebhookChange>;
 
 /** The body of `POST /webhooks/{id}/secret`. */

@@ -14,6 +14,7 @@ import {
 } from "../connections/errors.ts";
 import { openDatabase } from "../database.ts";
 import { selectOrganization } from "../records/organization.ts";
+import { DAY_MS } from "../times.ts";
 import { type Output, type Session, usageError } from "./arguments.ts";
 import { COMMANDS } from "./commands.ts";
 import { ReaderGone } from "./output.ts";
@@ -23,8 +24,6 @@ const ADVICE: Record<string, string> = {
   "40P01": "stop the older processes, and repeat the command",
   "42P01": "run deno task migrate and deno task seed first",
 };
-
-const DAY_MS = 86_400_000;
 
 /** Runs a command, prints its output and sets the exit status. */
 export async function run(args: string[]): Promise<void> {

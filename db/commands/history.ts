@@ -27,7 +27,7 @@ export const HISTORY_COMMANDS: Record<string, Command> = {
       const database = await connect(organization);
       for await (const entries of pagesOf(database, product, since)) {
         const lines = entries.map((entry) =>
-          json ? JSON.stringify(entry) : lineOf(entry)
+          json ? JSON.stringify(entry) : entryLine(entry)
         );
         await writeOut(lines.map((line) => `${line}\n`).join(""));
       }
@@ -74,13 +74,13 @@ async function* pagesOf(
   }
 }
 
-interface Author {
+interface ShownAuthor {
   kind: string;
   id: string | null;
   name: string | null;
 }
 
-interface Change {
+interface ShownChange {
   pointer: string;
   kind: string;
   from: unknown;
@@ -88,15 +88,15 @@ interface Change {
 }
 
 /** An entry in one line: when, what happened, to what, by whom, and what changed. */
-function lineOf(entry: Entry): string {
+function entryLine(entry: Entry): string {
   const { at, event, operation, changed_by, product, changes } = entry;
-  const { kind, id, name } = changed_by as Author;
+  const { kind, id, name } = changed_by as ShownAuthor;
   const who = [name ?? id ?? kind, operation].filter(Boolean).join(", ");
   const { title, product_code } = (product ?? {}) as Entry;
   const what = product ? `${product_code ?? ""} ${title ?? ""}` : "";
-  const said = (changes as Change[] | null ?? []).map((change) =>
+  const said = (changes as ShownChange[] | null ?? []).map((change) =>
     change.kind === "changed"
-      ? `${change.pointer}: ${valueOf(change.from)} → ${valueOf(change.to)}`
+      ? `${change.pointer}: ${valueText(change.from)} → ${valueText(change.to)}`
       : `${change.pointer} ${change.kind}`
   );
   return escapeControls(
@@ -105,7 +105,7 @@ function lineOf(entry: Entry): string {
   );
 }
 
-function valueOf(value: unknown): string {
+function valueText(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -10,7 +10,7 @@ export const READINESS = command({
   usage: "readiness --organization ID --profile NAME [--json]",
   does:
     "Lists the products that a recipient may refuse, each with what it lacks, by the recipient's public rules; with --json all products, one JSON object per line",
-  args: { organization: uuid, profile, json: flag },
+  args: { organization: uuid, profile: profileNamed, json: flag },
   async run({ organization, profile, json }, { connect }) {
     const database = await connect(organization);
     // A bar would mix with lines on the same terminal.
@@ -26,7 +26,7 @@ export const READINESS = command({
         () => Promise.resolve(),
       );
       const lines = products.map((product) =>
-        json ? JSON.stringify(product) : lineOf(product)
+        json ? JSON.stringify(product) : judgementLine(product)
       );
       await writeOut(lines.map((line) => `${line}\n`).join(""));
       after = meta.cursor ?? undefined;
@@ -44,14 +44,14 @@ export const READINESS = command({
 });
 
 /** The profile of this name. */
-function profile(given?: string) {
+function profileNamed(given?: string) {
   const found = profiles().get(mandatory(given));
   if (found) return found;
   throw new Error(`must be ${profileNames()}`);
 }
 
 /** A product in one line: its code, ISBN and title, and what a recipient may refuse it for. */
-function lineOf(
+function judgementLine(
   { product_code, isbn13, title, missing }: JudgedProduct,
 ): string {
   const messages = missing.filter(mayRefuse).map(({ message }) => message);

@@ -13,7 +13,7 @@ import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { sizeOfDocument } from "../products/document.ts";
 import { productNotFound } from "../products/errors.ts";
-import { rfc3339 } from "../times.ts";
+import { DAY_MS, rfc3339 } from "../times.ts";
 import {
   requireHistory,
   storeLatest,
@@ -180,8 +180,6 @@ function selectVersions(
     order by d.change_version desc
   `;
 }
-
-const DAY_MS = 86_400_000;
 
 interface OrganizationRow extends VersionRow {
   product_id: string;

@@ -7,7 +7,7 @@ import {
   type KeyedRequest,
   withIdempotencyKey,
 } from "../idempotency.ts";
-import { type BatchOperation, bodyOf, type Placed } from "./batch_operation.ts";
+import { type BatchOperation, bodyIn, type Placed } from "./batch_operation.ts";
 import { type Changing, planBatch } from "./batch_plan.ts";
 import { BatchResults, type ResultOptions } from "./batch_results.ts";
 import type { Write } from "./change.ts";
@@ -65,7 +65,7 @@ export async function writeBatch(
       let next = await findIds(tx, operations, results);
       while (next.length > 0) {
         const { changing, later } = await planBatch(tx, next, results);
-        await write(tx, changing, results);
+        await writeChanges(tx, changing, results);
         next = later;
       }
       if (!isKept) {
@@ -96,7 +96,7 @@ async function findIds(
     tx,
     operations.map((operation): Write | ApiError => {
       if (operation instanceof ApiError) return operation;
-      const body = bodyOf(operation);
+      const body = bodyIn(operation);
       return operation.method === "update"
         ? { method: "update", id: operation.id, body }
         : ofUnknown(body);
@@ -115,7 +115,7 @@ async function findIds(
 }
 
 /** Writes the changes of operations, and adds their results. */
-async function write(
+async function writeChanges(
   tx: Transaction,
   changing: readonly Changing[],
   results: BatchResults,

@@ -42,6 +42,6 @@ export interface Placed {
 }
 
 /** The body of an operation, empty for one that has none. */
-export function bodyOf(operation: BatchOperation): ProductBody {
+export function bodyIn(operation: BatchOperation): ProductBody {
   return "body" in operation ? operation.body : {};
 }

@@ -9,7 +9,7 @@ import type { Precondition } from "../entity_tag.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
   type BatchOperation,
-  bodyOf,
+  bodyIn,
   type MatchedKey,
   type Placed,
 } from "./batch_operation.ts";
@@ -57,7 +57,7 @@ export async function planBatch(
   const { now, later } = independentPrefix(items, found);
   const restored = await planRestores(tx, now, results);
   const planned = now.flatMap((item) => {
-    const change = restored.get(item) ?? changeOf(item, found, results);
+    const change = restored.get(item) ?? changeBy(item, found, results);
     return change ? [{ ...item, change }] : [];
   });
   for (const { index, change } of planned) {
@@ -65,7 +65,7 @@ export async function planBatch(
   }
   const valid = await checkPreconditions(tx, planned, results);
   results.expect(sizeOfUpdated(valid, found));
-  return { changing: await withChanges(tx, valid, found, results), later };
+  return { changing: await withoutUnchanged(tx, valid, found, results), later };
 }
 
 /**
@@ -130,7 +130,7 @@ async function planRestores(
 
 /** The keys by which an upsert would find the written product. */
 function writtenKeys(operation: BatchOperation): ProductKey[] {
-  return isbnKeys(bodyOf(operation));
+  return isbnKeys(bodyIn(operation));
 }
 
 /** The longest prefix whose operations address and write different products and keys. */
@@ -143,14 +143,14 @@ function independentPrefix(
     const touched = [
       ...found.filter((product) => addresses(operation, product))
         .map(({ id }) => id),
-      ...operation.method === "upsert" ? [nameOf(operation.key)] : [],
+      ...operation.method === "upsert" ? [keyName(operation.key)] : [],
       // A product that an earlier operation restores is not found yet.
       ..."id" in operation ? [operation.id] : [],
     ];
     if (touched.some((name) => written.has(name))) {
       return { now: items.slice(0, at), later: items.slice(at) };
     }
-    const names = writtenKeys(operation).map(nameOf);
+    const names = writtenKeys(operation).map(keyName);
     for (const name of [...touched, ...names]) written.add(name);
   }
   return { now: [...items], later: [] };
@@ -167,12 +167,12 @@ function addresses(operation: BatchOperation, product: FoundProduct): boolean {
   }
 }
 
-function nameOf({ match, value }: ProductKey): string {
+function keyName({ match, value }: ProductKey): string {
   return `${match} ${value}`;
 }
 
 /** What becomes of the product of an operation. One that changes none gets its result. */
-function changeOf(
+function changeBy(
   { index, operation }: Placed,
   found: readonly FoundProduct[],
   results: BatchResults,
@@ -196,7 +196,7 @@ function changeOf(
     case "upsert": {
       const { key, body, creationError } = operation;
       if (meant.length > 1) {
-        return void results.fail(index, ambiguous(key, meant));
+        return void results.fail(index, ambiguousKey(key, meant));
       }
       if (id) return { method: "update", id, body, isWhole: true };
       if (creationError) return void results.fail(index, creationError);
@@ -206,7 +206,10 @@ function changeOf(
 }
 
 /** The error of a key that several products have. */
-function ambiguous({ field }: MatchedKey, products: readonly FoundProduct[]) {
+function ambiguousKey(
+  { field }: MatchedKey,
+  products: readonly FoundProduct[],
+) {
   const message = sharedBy("ISBN", products);
   return new ApiError("AMBIGUOUS", message, {
     details: [detailAt(`/${field}`, `ambiguous: ${message}`)],
@@ -228,18 +231,20 @@ async function checkPreconditions(
   results: BatchResults,
 ): Promise<Changing[]> {
   const ids = changing.flatMap(({ operation, change }) =>
-    preconditionOf(operation) ? change.id : []
+    pendingPrecondition(operation) ? change.id : []
   );
   const tags = ids.length > 0 ? await readTags(tx, ids) : new Map();
   return changing.filter(({ index, operation, change }) => {
-    const failed = preconditionOf(operation)?.(tags.get(change.id));
+    const failed = pendingPrecondition(operation)?.(tags.get(change.id));
     if (failed) results.fail(index, failed);
     return !failed;
   });
 }
 
 /** The precondition that is still to be checked. */
-function preconditionOf(operation: BatchOperation): Precondition | undefined {
+function pendingPrecondition(
+  operation: BatchOperation,
+): Precondition | undefined {
   return operation.method === "update" || operation.method === "delete"
     ? operation.precondition
     : undefined;
@@ -260,7 +265,7 @@ function sizeOfUpdated(
 }
 
 /** The operations that change something. An upsert that changes nothing gets its result. */
-async function withChanges(
+async function withoutUnchanged(
   tx: Transaction,
   planned: readonly Changing[],
   found: readonly FoundProduct[],

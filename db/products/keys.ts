@@ -78,10 +78,10 @@ export function sharedBy(
   what: string,
   products: readonly { id: string }[],
 ): string {
-  const ids = products.slice(0, MAX_IDS).map(({ id }) => id).join(", ");
-  const more = products.length - MAX_IDS;
+  const ids = products.slice(0, MAX_NAMED).map(({ id }) => id).join(", ");
+  const more = products.length - MAX_NAMED;
   const others = more > 0 ? ` and ${more} more` : "";
   return `Several products have this ${what}: ${ids}${others}`;
 }
 
-const MAX_IDS = 10;
+const MAX_NAMED = 10;

@@ -62,7 +62,7 @@ export async function findNamed<W extends Write>(
   tx: Transaction,
   changes: readonly (W | ApiError)[],
 ): Promise<(W | ApiError)[]> {
-  const named = changes.map((change) => namedIn(bodyOf(change)));
+  const named = changes.map((change) => namedIn(acceptedBody(change)));
   const all = named.flat();
   if (all.length === 0 && !changes.some(hasReferences)) return [...changes];
   const candidates = await findCandidates(tx, all);
@@ -72,7 +72,7 @@ export async function findNamed<W extends Write>(
       found.push(change);
       continue;
     }
-    const write = isFault(change) ? ofUnknown(bodyOf(change)) : change;
+    const write = isFault(change) ? ofUnknown(acceptedBody(change)) : change;
     const details = isFault(change) ? [...change.details] : [];
     let body = write.body;
     for (const reference of named[i]!) {
@@ -121,11 +121,11 @@ function isFault(change: Write | ApiError): change is ApiError {
 /** Whether it is the error of a body with references that were accepted. */
 function hasReferences(change: Write | ApiError): boolean {
   return isFault(change) &&
-    givenReferences(bodyOf(change)).some(({ value }) => value);
+    givenReferences(acceptedBody(change)).some(({ value }) => value);
 }
 
 /** The body of a change, or what of one at fault was accepted. */
-function bodyOf(change: Write | ApiError): ProductBody {
+function acceptedBody(change: Write | ApiError): ProductBody {
   return isFault(change) ? (change.accepted ?? {}) as ProductBody : change.body;
 }
 

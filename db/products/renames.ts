@@ -11,13 +11,13 @@ import type { Database, Queries } from "../database.ts";
  */
 
 /** The products of a chunk. Their writers wait for it, for some 50 ms. */
-const PRODUCTS_AT_ONCE = 1_000;
+const CHUNK_PRODUCTS = 1_000;
 
 /** A change of a record that few products show is to be found within a second. */
-const INTERVAL_MS = 250;
+const PAUSE_MS = 250;
 
 /** The time limit of a chunk. */
-const LIMIT_MS = 60_000;
+const CHUNK_LIMIT_MS = 60_000;
 
 /** Whether renames wait. One statement, outside a transaction: an idle service runs nothing else. */
 export async function hasRenames(database: Database): Promise<boolean> {
@@ -39,7 +39,7 @@ export async function spreadRenames(database: Database): Promise<void> {
   let isWorking = false;
   for (;;) {
     const [[chunk]]: [Chunk[]] = await chunkQueries(database).write(sql<Chunk>`
-      select organization, records from spread_renames(${after}, ${PRODUCTS_AT_ONCE})
+      select organization, records from spread_renames(${after}, ${CHUNK_PRODUCTS})
     `);
     isWorking ||= chunk!.records > 0;
     after = chunk!.organization;
@@ -50,10 +50,10 @@ export async function spreadRenames(database: Database): Promise<void> {
 }
 
 function chunkQueries(database: Database): Queries {
-  return database.for({ deadline: performance.now() + LIMIT_MS });
+  return database.for({ deadline: performance.now() + CHUNK_LIMIT_MS });
 }
 
-/** Spreads renames every `INTERVAL_MS`. Returns the function that ends this. */
+/** Spreads renames every `PAUSE_MS`. Returns the function that ends this. */
 export function keepSpreading(
   database: Database,
   onError: (error: unknown) => void,
@@ -70,6 +70,6 @@ export function keepSpreading(
     isWorking = false;
   }
   work();
-  const timer = setInterval(work, INTERVAL_MS);
+  const timer = setInterval(work, PAUSE_MS);
   return () => clearInterval(timer);
 }

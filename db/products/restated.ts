@@ -18,7 +18,7 @@ import { isIdOf, type Update } from "./change.ts";
 const COVER = ["cover_image_url", "supporting_resources"];
 
 /** The stored fields `r.fields` that change a product `p`, with what they change of its cover elsewhere. `r.is_whole`: they are those of a whole product. */
-export function fieldsOf(changes: readonly Update[]): Statement {
+export function restatedFields(changes: readonly Update[]): Statement {
   return changes.some(({ body }) => COVER.some((name) => name in body))
     ? FIELDS_WITH_COVER
     : raw("r.fields");

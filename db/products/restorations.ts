@@ -109,8 +109,8 @@ export async function planRestorations(
       failed
         ? failed
         : row?.product
-        ? planOf(row)
-        : await explain(tx, restoration, row),
+        ? planRestoration(row)
+        : await explainRestoration(tx, restoration, row),
     );
   }
   return planned;
@@ -169,7 +169,7 @@ function selectChosen(restoration: Restoration): Statement<ChosenRow> {
 }
 
 /** What a restoration of this state writes. */
-function planOf(
+function planRestoration(
   { id, exists, version, product, before, bytes, next }: ChosenRow,
 ): PlannedRestoration | ApiError {
   const record = validLine(KINDS.get("product")!.schema, valuesOf(product));
@@ -210,7 +210,7 @@ function planOf(
 }
 
 /** The error of a restoration without a state to restore. */
-async function explain(
+async function explainRestoration(
   tx: Transaction,
   { id, version, at }: Restoration,
   row: ChosenRow | undefined,

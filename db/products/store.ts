@@ -89,16 +89,16 @@ const MADE_COLUMNS = [
 ];
 
 /** Who makes versions, and what happens to their products. */
-interface Made {
+interface Authored {
   /** By the id of the product. */
   events: Json;
-  author: Author;
+  author: AuthorValues;
 }
 
 /** Who, the operation, and the request. */
-type Author = readonly [string | null, string | null, string | null];
+type AuthorValues = readonly [string | null, string | null, string | null];
 
-function authorOf({ author }: Transaction): Author {
+function authorOf({ author }: Transaction): AuthorValues {
   return author
     ? [author.by, author.operation, author.requestId]
     : [null, null, null];
@@ -116,7 +116,7 @@ function eventsOf(changes: readonly Change[]): Json {
 }
 
 /** The values of `MADE_COLUMNS`. */
-function madeValues({ author }: Made): Statement {
+function madeValues({ author }: Authored): Statement {
   return sql`
     ${changedAfter("now()")},
     m.event ->> 'event',
@@ -127,7 +127,7 @@ function madeValues({ author }: Made): Statement {
 }
 
 /** Joins what happens to product `b`. */
-function eventOfVersion({ events }: Made): Statement {
+function eventOfVersion({ events }: Authored): Statement {
   return sql`
     cross join lateral (select ${events}::jsonb -> b.product_id::text as event) m
   `;
@@ -251,7 +251,7 @@ function showable(written: Statement): Statement {
 /** Stores built documents as versions of the transaction's author, and returns `shown` of each. */
 function storeBuilt<Row extends object>(
   built: Statement,
-  made: Made,
+  made: Authored,
   shown: Statement,
 ): Statement<Row> {
   return sql`
@@ -375,7 +375,7 @@ export function storeUnauthored(ids: readonly string[]): Statement {
       case when ${small} then d.names_version end as names_version,
       case when ${small} then d.summary else '' end as summary,
       case when ${small} then d.details else '' end as details
-    from (${buildDocuments(isOneOf(ids))} and not ${isStored} offset 0) d
+    from (${buildDocuments(isOneOf(ids))} and not ${isVersionStored} offset 0) d
   `;
   return sql`${insertUnauthored(missing)} ${orElse} nothing`;
 }
@@ -406,7 +406,7 @@ const storedVersion = sql`
 `;
 
 /** The condition that the version of product `p` is stored. */
-export const isStored = sql`exists (select ${storedVersion})`;
+export const isVersionStored = sql`exists (select ${storedVersion})`;
 
 /** The constraint that a write violates if the version before it is not stored. */
 export const VERSION_STORED = "version_stored";

@@ -7,7 +7,7 @@ import type { Queries } from "../database.ts";
 import { type LongText, readLong, upTo } from "../long_text.ts";
 import { fullProduct, sizeOfDocument } from "./document.ts";
 import { productNotFound } from "./errors.ts";
-import { isStored, storeUnauthored } from "./store.ts";
+import { isVersionStored, storeUnauthored } from "./store.ts";
 import { rfc3339 } from "../times.ts";
 
 /*
@@ -48,7 +48,7 @@ export async function storeLatest(
 ): Promise<boolean> {
   if (await database.isDistributed()) return false;
   const [product] = await database.lookUp(sql<{ is_stored: boolean }>`
-    select ${isStored} as is_stored
+    select ${isVersionStored} as is_stored
     from products p
     where p.organization_id = ${organization} and p.id = ${id}
   `);

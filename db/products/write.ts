@@ -50,7 +50,7 @@ import {
 } from "./store.ts";
 import { explainFailure } from "./errors.ts";
 import { withIds } from "./names.ts";
-import { fieldsOf, moveAvailabilities } from "./restated.ts";
+import { moveAvailabilities, restatedFields } from "./restated.ts";
 import { writeArrays } from "./rows.ts";
 import { writeSearch } from "./search_index.ts";
 import { writeTerms } from "./terms.ts";
@@ -313,7 +313,7 @@ function updateProducts(
       change_version = change_version(),
       (${productColumns}) = (
         select ${productColumns}
-        from jsonb_populate_record(p, ${fieldsOf(changes)})
+        from jsonb_populate_record(p, ${restatedFields(changes)})
       )
     from jsonb_to_recordset(${
     json(rows)

@@ -192,7 +192,7 @@ class Batches {
         checkUndistributed(tx);
         const { changes, refused } = await findChanges(tx, lines);
         const faults = table === "products"
-          ? await writeProducts(tx, changes)
+          ? await writeProductLines(tx, changes)
           : await writeRecords(tx, table, changes);
         await tx.commit();
         for (const [number, details] of faults) {
@@ -331,7 +331,7 @@ function compareStored(
   const { id, product_code, created_at, updated_at } = values;
   const kept = { product_code, created_at, updated_at };
   if (!before) {
-    const body = bodyOf(values);
+    const body = writableValues(values);
     return { change: { method: "create", id, body, kept }, stored };
   }
   const fields = table === "products" ? FIELDS : RECORDS[table].fields;
@@ -342,7 +342,7 @@ function compareStored(
     ),
   );
   if (Object.keys({ ...changed, ...others }).length === 0) return undefined;
-  const body = bodyOf(changed);
+  const body = writableValues(changed);
   const change = {
     method: "update",
     id,
@@ -354,7 +354,7 @@ function compareStored(
 }
 
 /** The values without those that a body does not have. */
-function bodyOf(
+function writableValues(
   { id: _, product_code: __, created_at: ___, updated_at: ____, ...body }:
     Entry,
 ): ProductBody {
@@ -365,7 +365,7 @@ function bodyOf(
 type Faults = Map<number, ErrorDetail[]>;
 
 /** Writes products as batches do, with what `GET` does not show of them. */
-async function writeProducts(
+async function writeProductLines(
   tx: Transaction,
   changes: readonly ChangedLine[],
 ): Promise<Faults> {

@@ -12,7 +12,7 @@ import {
   sendAll,
   storeDeliveries,
 } from "./deliveries.ts";
-import { follow } from "./feed.ts";
+import { nextMessages } from "./feed.ts";
 import { afterAttempts, type Attempt } from "./outcomes.ts";
 import {
   BACK_OFF_AFTER,
@@ -76,7 +76,7 @@ export async function claimMessages(
       backlogOf(id),
     );
     const { waiting, sent, sent_products, waits_for_cursor } = backlog!;
-    const followed = await follow(
+    const followed = await nextMessages(
       { lookUp: async (statement) => (await tx.send(statement))[0] },
       { webhook, now },
       waits_for_cursor ? 0 : Math.min(

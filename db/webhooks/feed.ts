@@ -18,13 +18,13 @@ import { type LockedWebhook, msOf, type Webhook } from "./webhook.ts";
 const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** The entries that are read at once for a webhook that wants some of them. */
-const PAGE = 100;
+const ENTRIES_AT_ONCE = 100;
 
 /** The least time between two messages `feed.advanced`. */
 const BURST_MS = 1_000;
 
 /** More changes are not counted. */
-const MAX_CHANGES = 1_000;
+const MAX_COUNTED = 1_000;
 
 /**
  * The cursor before every product (`start`), after every entry there is (`now`), or the
@@ -67,7 +67,7 @@ function followed(cursor: Cursor, ...messages: NewMessage[]): Followed {
 }
 
 /** Finds at most `room` new messages to a webhook, after its cursor. `now` is the time of the database. */
-export async function follow(
+export async function nextMessages(
   reads: LookUps,
   { webhook, now }: LockedWebhook,
   room: number,
@@ -113,7 +113,7 @@ async function advance(
   const { changes, cursor } = await readChanges(reads, from, async () => {
     const [row] = await reads.lookUp(sql<{ changes: number }>`
       select count(*)::int as changes
-      from (${positionsOf({ from, safe }, MAX_CHANGES - 1)}) positions
+      from (${positionsOf({ from, safe }, MAX_COUNTED - 1)}) positions
     `);
     return { ...row!, version: null, id: null, more: false };
   });
@@ -143,7 +143,7 @@ async function readMessages(
 ): Promise<Followed> {
   const wantsAll = events.includes("product.changed") &&
     events.includes("product.deleted");
-  const size = wantsAll ? limit : Math.max(limit, PAGE);
+  const size = wantsAll ? limit : Math.max(limit, ENTRIES_AT_ONCE);
   return await readChanges(reads, from, async (range) => {
     const entries = await reads.lookUp(nextEntries(range, size));
     const page = entries.slice(0, size);

@@ -36,10 +36,10 @@ import { entriesAfter } from "./work.ts";
 /* Webhooks as callers see them. */
 
 /** A webhook as responses have it. */
-export type ShownWebhook = ReturnType<typeof shown>;
+export type ShownWebhook = ReturnType<typeof shownWebhook>;
 
 /** A webhook with its new secret, which is shown this once. */
-export type IssuedWebhook = ShownWebhook & { secret: string };
+export type WebhookWithSecret = ShownWebhook & { secret: string };
 
 interface FoundWebhook {
   webhook: Webhook;
@@ -88,7 +88,7 @@ export async function listWebhooks(
   const rows = await database.scan(
     sql<FoundWebhook>`${webhooks} order by webhook.created_at, webhook.id`,
   );
-  return pageOf(rows.map(shown), query);
+  return pageOf(rows.map(shownWebhook), query);
 }
 
 /** Returns a webhook as responses have it. Throws `NOT_FOUND`. */
@@ -96,7 +96,7 @@ export async function getWebhook(
   database: Queries,
   id: string,
 ): Promise<ShownWebhook> {
-  return shown(await readWebhook(database, id));
+  return shownWebhook(await readWebhook(database, id));
 }
 
 /** Reads a webhook with its secrets. Throws `NOT_FOUND`. */
@@ -130,7 +130,7 @@ export async function createWebhook(
   database: Queries,
   { url, description, events, enabled, after }: NewWebhook,
   checkUrl: () => Promise<void>,
-): Promise<IssuedWebhook> {
+): Promise<WebhookWithSecret> {
   const id = uuidv7();
   const made = newSecret();
   const cursor = await cursorAt(database, after);
@@ -157,7 +157,7 @@ export async function createWebhook(
     );
     checkCount(known, MAX_WEBHOOKS);
     const [[row]] = await tx.commit(webhookById(id));
-    return { ...shown(row!), secret: made.secret };
+    return { ...shownWebhook(row!), secret: made.secret };
   });
 }
 
@@ -200,7 +200,10 @@ export async function updateWebhook(
       ...isDisabled ? announceDisabled(webhook) : [],
       webhookById(id),
     );
-    return { webhook: shown(results.at(-1)![0] as FoundWebhook), isDisabled };
+    return {
+      webhook: shownWebhook(results.at(-1)![0] as FoundWebhook),
+      isDisabled,
+    };
   });
 }
 
@@ -223,7 +226,7 @@ export async function rotateSecret(
   database: Queries,
   id: string,
   { grace_seconds: grace }: Rotation,
-): Promise<IssuedWebhook> {
+): Promise<WebhookWithSecret> {
   const made = newSecret();
   const end = isoTime(Date.now() + grace * 1_000);
   return await database.transaction(async (tx) => {
@@ -244,7 +247,7 @@ export async function rotateSecret(
       `,
       webhookById(id),
     );
-    return { ...shown(row!), secret: made.secret };
+    return { ...shownWebhook(row!), secret: made.secret };
   });
 }
 
@@ -267,7 +270,7 @@ function timeOfUpdate({ updated_at }: Webhook, now: number): string {
   return isoTime(Math.max(now, msOf(updated_at) + 1));
 }
 
-function shown({ webhook, behind, waiting }: FoundWebhook) {
+function shownWebhook({ webhook, behind, waiting }: FoundWebhook) {
   const resumesAt = pausedUntil(webhook);
   return {
     id: webhook.id,

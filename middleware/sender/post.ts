@@ -94,7 +94,7 @@ function exchange(
 
     const left = () => deadline - performance.now();
     let timer = setTimeout(end, left(), withoutAnswer("timeout"));
-    const fail = (error: Error) => end(withoutAnswer(kindOf(error)));
+    const fail = (error: Error) => end(withoutAnswer(connectionError(error)));
     let informational = 0;
     let head = 0;
     const isTooLong = ({ rawHeaders }: { rawHeaders: string[] }) =>
@@ -162,7 +162,7 @@ function storableText(bytes: Buffer): string {
 }
 
 /** Whether TLS failed, or the connection. Deno 2.9.6 reports a bad certificate in its message alone. */
-function kindOf(error: Error & { code?: string }): AttemptError {
+function connectionError(error: Error & { code?: string }): AttemptError {
   const text = `${error.code} ${error.name} ${error.message}`;
   return /CERT|TLS|SSL|InvalidData|certificate|handshake/i.test(text)
     ? "tls"
