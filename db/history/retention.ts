@@ -74,7 +74,7 @@ export async function deleteDue(
   const isDone = await walk(database, {
     after: old,
     end: now!.old,
-    remove: removeReplaced,
+    remove: removeBefore,
   }) &&
     await walk(database, {
       after: made,
@@ -164,33 +164,39 @@ function walkedBetween(from: Place, last: Place): Statement {
   `;
 }
 
-/** Deletes the versions before these, which are old. */
-function removeReplaced(walked: Statement): Statement {
-  return sql`
-    delete from product_documents d
-    using (${walked}) s
-    where d.organization_id = ${organization} and d.product_id = s.product_id
-      and d.change_version < s.change_version
-  `;
-}
-
 /** Deletes all but the newest versions of these products. */
 function removeSurplus(walked: Statement): Statement {
+  return removeBefore(sql`
+    select s.product_id, n.change_version
+    from (${walked}) s
+    cross join lateral (
+      select n.change_version
+      from product_documents n
+      where n.organization_id = ${organization} and n.product_id = s.product_id
+      order by n.change_version desc
+      limit 1 offset ${MAX_VERSIONS - 1}
+    ) n
+  `);
+}
+
+/**
+ * Deletes the versions of products before these. Their places are found by primary key first:
+ * a join could scan the whole table, whose older versions nobody changes.
+ */
+function removeBefore(versions: Statement): Statement {
   return sql`
-    delete from product_documents d
-    using (
-      select s.product_id, n.change_version
-      from (${walked}) s
+    delete from product_documents x
+    where x.organization_id = ${organization} and x.ctid = any (array(
+      select d.place
+      from (${versions}) s
       cross join lateral (
-        select n.change_version
-        from product_documents n
-        where n.organization_id = ${organization} and n.product_id = s.product_id
-        order by n.change_version desc
-        limit 1 offset ${MAX_VERSIONS - 1}
-      ) n
-    ) s
-    where d.organization_id = ${organization} and d.product_id = s.product_id
-      and d.change_version < s.change_version
+        select d.ctid as place
+        from product_documents d
+        where d.organization_id = ${organization} and d.product_id = s.product_id
+          and d.change_version < s.change_version
+        offset 0
+      ) d
+    ))
   `;
 }
 
