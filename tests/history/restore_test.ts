@@ -6,6 +6,7 @@ import { TIMED } from "../support/app/deadline.ts";
 import {
   type App,
   type Organization,
+  type Scene,
   testsOf,
 } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
@@ -179,17 +180,30 @@ Deno.test({
   },
 });
 
-/** A new seed for each run, which is printed. `deno task test FILE -- 123` repeats the run with seed 123. */
+/**
+ * A new seed for each run, which is printed. `deno task test FILE -- 123` repeats the run with
+ * seed 123, and `-- 123 200` runs two hundred sequences, with the seeds that follow.
+ */
+const [SEED = Math.floor(Math.random() * 2 ** 31), RUNS = 1] = Deno.args
+  .map(Number);
+
 const it = testsOf("A product after 200 random writes");
 
-it("is in each version as it was shown", async ({ app, org, sql }) => {
+it("is in each version as it was shown", async (scene) => {
+  console.log(`Seed: ${SEED}`);
+  for (let n = 0; n < RUNS; n++) await writeAtRandom(scene, SEED + n);
+});
+
+/** Writes a product 200 times, and expects each version to be what was shown then. */
+async function writeAtRandom(
+  { app, org, sql }: Scene,
+  seed: number,
+): Promise<void> {
   const full: Any = await fullBody(app, org);
   const { id, path } = await org.create(full);
-  const [seed = Math.floor(Math.random() * 2 ** 31)] = Deno.args.map(Number);
-  console.log(`Seed: ${seed}`);
   let state = seed;
   const random = (below: number) => {
-    state = (state * 1103515245 + 12345) & 0x7fffffff;
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
     return (state >> 8) % below;
   };
   const { territories, rights } = {
@@ -245,14 +259,14 @@ it("is in each version as it was shown", async ({ app, org, sql }) => {
 
   for (const product of shown) {
     const { body } = await org.get(`${path}?at=${product.updated_at}`);
-    assertEquals(body.data, product, `seed ${seed}`);
+    assertEquals(body.data, product, `Seed: ${seed}`);
   }
   // A restoration of each is the state of then.
   for (const product of shown.filter((_, i) => i % 10 === 0)) {
     const { status, body } = await org.post(`${path}/restore`, {
       at: product.updated_at,
     });
-    assertEquals(status, 200, `seed ${seed}: ${JSON.stringify(body.error)}`);
-    assertEquals(still(body.data.product), still(product), `seed ${seed}`);
+    assertEquals(status, 200, `Seed: ${seed}: ${JSON.stringify(body.error)}`);
+    assertEquals(still(body.data.product), still(product), `Seed: ${seed}`);
   }
-});
+}
