@@ -1,7 +1,7 @@
 import { pause, withDeadline } from "../db/connections/deadline.ts";
 import { escapeControls } from "../schema/control_characters.ts";
 import { LOG_LEVELS } from "../schema/config.ts";
-import { DEFECTS } from "../schema/defects.ts";
+import { type Defect, DEFECTS } from "../schema/defects.ts";
 
 type Level = typeof LOG_LEVELS[number];
 
@@ -40,9 +40,11 @@ export function errorFields(thrown: unknown): unknown {
 
 /** Logs what the service fails at, beside the answer that tells of a fault of that alone. */
 export function logDefects(log: Log): void {
-  DEFECTS.subscribe((error) =>
-    log("error", { message: "The service failed", cause: errorFields(error) })
-  );
+  DEFECTS.subscribe((published) => {
+    const { error, product } = published as Defect;
+    const cause = errorFields(error);
+    log("error", { message: "The service failed", product, cause });
+  });
 }
 
 /** Characters that may wait for a blocked stream. */

@@ -70,7 +70,8 @@ async function* recordsOf(
 ): AsyncGenerator<Element> {
   for (const change of changes) {
     await pace();
-    yield changedRecord(change, release);
+    const record = changedRecord(change, release);
+    if (record) yield record;
   }
 }
 

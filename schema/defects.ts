@@ -6,6 +6,13 @@ import { ApiError } from "./errors.ts";
  * learns of a fault of that alone, its neighbours are written, and the log says where it was.
  */
 
+/** What is published of an error. */
+export interface Defect {
+  error: unknown;
+  /** The id of the product that it is about, if it is about a stored one. */
+  product?: string | undefined;
+}
+
 /** The errors, for what logs them. */
 export const DEFECTS = channel("catalogue:defects");
 
@@ -26,12 +33,16 @@ export function failure(): ApiError {
 }
 
 /** Does the work. An error that is not meant for the client is a defect: `instead` is done. */
-export function guarded<T, E>(work: () => T, instead: () => E): T | E {
+export function guarded<T, E>(
+  work: () => T,
+  instead: () => E,
+  product?: string,
+): T | E {
   try {
     return work();
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    DEFECTS.publish(error);
+    DEFECTS.publish({ error, product } satisfies Defect);
     return instead();
   }
 }

@@ -7,7 +7,7 @@ import {
   escapeControls,
   escapeLines,
 } from "../../schema/control_characters.ts";
-import { DEFECTS } from "../../schema/defects.ts";
+import { type Defect, DEFECTS } from "../../schema/defects.ts";
 import {
   connectionAdvice,
   isOfUnknownOrganization,
@@ -27,9 +27,13 @@ const ADVICE: Record<string, string> = {
 
 /** Runs a command, prints its output and sets the exit status. */
 export async function run(args: string[]): Promise<void> {
-  DEFECTS.subscribe((error) =>
-    console.error(escapeControls((error as Error).stack ?? String(error)))
-  );
+  DEFECTS.subscribe((published) => {
+    const { error, product } = published as Defect;
+    const where = product ? `Product ${product}: ` : "";
+    console.error(
+      escapeControls(where + ((error as Error).stack ?? String(error))),
+    );
+  });
   try {
     const output = await perform(args);
     const { text, ok } = typeof output === "string"

@@ -91,7 +91,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       // A bar would mix with lines on the same terminal.
       const isTerminal = Deno.stdout.isTerminal();
       if (isOnix) {
-        const { next, replaced } = await exportMessage(database, {
+        const { next, replaced, failed } = await exportMessage(database, {
           ...message,
           write: writeOut,
           progress: isTerminal ? undefined : (done) => bar.show(done, {}),
@@ -102,6 +102,12 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
           );
         }
         bar.print(`For later changes: --after ${next}`);
+        if (failed > 0) {
+          bar.print(
+            `Records that could not be written, named above: ${failed}`,
+          );
+          return { text: "", ok: false };
+        }
       } else {
         await exportCatalogue(database, {
           write: writeOut,

@@ -1,4 +1,5 @@
 import type { Cursor } from "../../schema/changes_query.ts";
+import { guarded } from "../../schema/defects.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
@@ -88,15 +89,20 @@ async function readPage(
   };
 }
 
-/** The record of a change as it goes out. */
+/**
+ * The record of a change as it goes out, or undefined where the service fails to write it:
+ * the others go out, and the log names the product.
+ */
 export function changedRecord(
   change: OnixChange,
   release: Release,
-): Element {
+): Element | undefined {
   const { id, reference } = change;
-  return change.source
-    ? recordOf(change.source, release).record
-    : deletionRecord({ ...change, reference: reference ?? `urn:uuid:${id}` });
+  const written = () =>
+    change.source
+      ? recordOf(change.source, release).record
+      : deletionRecord({ ...change, reference: reference ?? `urn:uuid:${id}` });
+  return guarded(written, () => undefined, id);
 }
 
 interface ChangeRow extends BesideProduct, DeletedNumbers {

@@ -26,6 +26,8 @@ export interface Exported {
   next: string;
   /** The records with U+FFFD, which stands for what XML cannot hold. */
   replaced: number;
+  /** The records that the service failed to write. They are not in the message. */
+  failed: number;
 }
 
 /**
@@ -60,6 +62,7 @@ async function writeFeed(
 ): Promise<Exported> {
   let cursor = after;
   let written = 0;
+  let failed = 0;
 
   async function* records(): AsyncGenerator<Element> {
     for (let more = true; more;) {
@@ -68,7 +71,9 @@ async function writeFeed(
         limit: RECORDS_PER_PAGE,
       });
       for (const change of page.changes) {
-        yield changedRecord(change, release);
+        const record = changedRecord(change, release);
+        if (record) yield record;
+        else failed++;
       }
       ({ cursor, more } = page);
       progress?.(written += page.changes.length);
@@ -86,5 +91,5 @@ async function writeFeed(
     chunk = "";
   }
   await write(chunk);
-  return { next: cursorText(cursor!), replaced };
+  return { next: cursorText(cursor!), replaced, failed };
 }

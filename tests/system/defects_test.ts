@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { exportMessage } from "../../db/onix/export.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { logDefects } from "../../middleware/log.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
@@ -11,7 +12,7 @@ import {
   imported,
   withHeader,
 } from "../support/client/transfer.ts";
-import { message, record } from "../support/data/onix.ts";
+import { message, productsIn, record } from "../support/data/onix.ts";
 
 /* What the service fails at is the fault of that alone. The tests break the service for it. */
 
@@ -152,4 +153,36 @@ Deno.test("What the service fails at", async ({ step: it }) => {
       assertLogged();
     });
   }
+
+  await it("is left out of the feed and of an export, which go on", async () => {
+    const other = await app.organization();
+    const client = onixClient(app, other);
+    const { outcomes } = await client.report(
+      message(
+        ...["odd", "plain"].map((reference) =>
+          record({ reference, isbn: null })
+        ),
+      ),
+    );
+    const [odd] = outcomes;
+    await app.sql`
+      update onix_records set record = '<Product' where product_id = ${odd.id}
+    `;
+
+    const [left, ...more] = await client.feed(1);
+
+    assertEquals(more, []);
+    assert(left!.includes(">plain<"), left);
+    const products = logged.splice(0).map(({ product }) => product);
+    assertEquals(new Set(products), new Set([odd.id]));
+    let text = "";
+    const { failed } = await exportMessage(commandsOn(app)(other.id), {
+      release: "3.1",
+      tags: "reference",
+      write: (part) => Promise.resolve(void (text += part)),
+    });
+    assertEquals([failed, productsIn(text).length], [1, 1]);
+    logged.length = 0;
+    assertEquals((await other.get(`/api/onix/products/${odd.id}`)).status, 500);
+  });
 });
