@@ -193,6 +193,21 @@ export interface EntryCodec extends Keys {
   isElsewhere?: (found: Element) => boolean;
 }
 
+/** Puts these children of a composite before others of their name, which cannot be read. */
+function putFirst(wanted: readonly Element[], composite: Element): void {
+  const own = new Set(wanted);
+  const isUnread = (each: Element) =>
+    each.name === wanted[0]!.name && !own.has(each);
+  const { children } = composite;
+  const unread = children.filter(isUnread);
+  const last = children.findLastIndex((each) => own.has(each));
+  composite.children = [
+    ...children.slice(0, last + 1).filter((each) => !isUnread(each)),
+    ...unread,
+    ...children.slice(last + 1).filter((each) => !isUnread(each)),
+  ];
+}
+
 /** Whether something limits an entry that later releases cannot say: messages of them do not have it. */
 function isOfOldRelease({ name, children }: Element): boolean {
   return children.some((each) =>
@@ -249,6 +264,8 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
         return found;
       });
       replaceChildren(composite, elements, wanted);
+      // Of two of a kind, such as dates, a message may have the first alone: that of the product.
+      if (wanted.length > known.size + pairs.size) putFirst(wanted, composite);
     },
     project: (value) => {
       const all = objectsIn(value).map((entry) => codec.project(entry));
