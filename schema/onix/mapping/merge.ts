@@ -37,8 +37,9 @@ import {
   withOneDate,
   withOwnDates,
 } from "./publication.ts";
+import { rivalPrices } from "./rival_prices.ts";
 import { inWords } from "./words.ts";
-import { canonical, isEqual, objectsIn } from "../../objects.ts";
+import { canonical, type Distinct, isEqual, objectsIn } from "../../objects.ts";
 import { type Codec, scalar } from "./record_reader.ts";
 import type { Message } from "../xml/paths.ts";
 import type { Edits } from "./options.ts";
@@ -87,6 +88,8 @@ interface Entries extends Keys {
   together: readonly string[];
   /** What joins fields: where both sides have changed some, they are one value, too. */
   rules: readonly Rule[];
+  /** What no two entries may share. */
+  distinct: readonly Distinct[];
   codec: Codec;
 }
 
@@ -109,12 +112,15 @@ const MERGED: Readonly<Record<string, Entries>> = {
 };
 
 function entriesOf(
-  array: Parameters<typeof keysOf>[0] & Pick<Rows, "together" | "rules">,
+  array:
+    & Parameters<typeof keysOf>[0]
+    & Pick<Rows, "together" | "rules" | "distinct">,
   composite: string,
   codec: Codec,
 ): Entries {
-  const { fields, together = [], rules = [] } = array;
-  return { composite, fields, together, rules, codec, ...keysOf(array) };
+  const { fields, together = [], rules = [], distinct = [] } = array;
+  const own = { composite, fields, together, rules, distinct, codec };
+  return { ...own, ...keysOf(array) };
 }
 
 /** The array in this field of a composite, if its entries have ids. */
@@ -231,6 +237,10 @@ export function mergeEdits(
   }
   if (DATES.some((name) => name in written)) {
     Object.assign(written, withOwnDates({ ...own, ...written }, now.values));
+  }
+  if (saysField("product_territories", incoming)) {
+    const { product_territories } = { ...own, ...written };
+    messages.push(...rivalPrices(product_territories, now.record, incoming));
   }
   return { written, messages, edited };
 }
@@ -414,7 +424,16 @@ function mergeRows(
   const news = after.filter((one) => !was.has(one));
   const both = pairsOf(array, added, news, { now, last: undefined }, "same");
   const rows = new Map(here.map((row) => [row.id, row]));
-  const merged = after.flatMap((entry): Entry[] => {
+  // The entries of the record, by the rows that come of them.
+  const said = new Map<Entry, Entry>();
+  for (const entry of after) {
+    const row = rowOf(entry);
+    if (row) said.set(row, entry);
+  }
+  const others = [...rows.values()].filter(isKept);
+  return withoutTwins(array, [...said.keys(), ...others], said, of, context);
+
+  function rowOf(entry: Entry): Entry | undefined {
     const element = now.elementOf(entry)!;
     const old = was.get(entry);
     const id = old ? old.id : both.get(entry)?.id;
@@ -423,15 +442,16 @@ function mergeRows(
     if (id) element.id = id as string;
     const own = [...of, { array, entry }];
     if (row) {
-      return [mergeFields(array, old ?? {}, entry, row, element, own, context)];
+      return mergeFields(array, old ?? {}, entry, row, element, own, context);
     }
     // It was removed here.
     const isGone = old &&
       (isSame(old, entry) ||
         conflict({ element, of: own }, valueInWords(entry), ""));
-    return isGone ? [] : [asNew(array, entry, context)];
-  });
-  const others = [...rows.values()].filter((row) => {
+    return isGone ? undefined : asNew(array, entry, context);
+  }
+
+  function isKept(row: Entry): boolean {
     const old = olds.get(row.id);
     if (!old) return true;
     // The sender has removed it.
@@ -440,8 +460,52 @@ function mergeRows(
     const place = { missing: array.composite, ...parent };
     const own = [...of, { array, entry: old }];
     return conflict({ ...place, of: own }, "", valueInWords(edits.join(", ")));
-  });
-  return [...merged, ...others];
+  }
+}
+
+/**
+ * The rows without those that share with another what must be distinct, such as a second
+ * right for the rest of the world: the sender has one, and one was written here. `said` are
+ * the entries of the record, by their rows.
+ */
+function withoutTwins(
+  array: Entries,
+  rows: readonly Entry[],
+  said: ReadonlyMap<Entry, Entry>,
+  of: Way,
+  context: MergeContext,
+): Entry[] {
+  let left = [...rows];
+  for (const { keyOf } of array.distinct) {
+    for (const [key, twins] of Map.groupBy(rows, keyOf)) {
+      if (key === undefined || twins.length < 2) continue;
+      const isTheirs = (row: Entry) => {
+        const entry = said.get(row);
+        return entry !== undefined && keyOf(entry) === key;
+      };
+      const theirs = twins.find(isTheirs);
+      if (!theirs) continue;
+      const entry = said.get(theirs)!;
+      const element = context.now.elementOf(entry)!;
+      for (const ours of twins) {
+        if (ours === theirs) continue;
+        const isKept = context.conflict(
+          { element, of },
+          inWords(array, entry),
+          inWords(array, ours),
+        );
+        left = left.flatMap((row) => {
+          if (row !== (isKept ? theirs : ours)) return [row];
+          const back = said.get(row);
+          if (isKept || !back) return [];
+          // What was written here goes: the row is again what the sender says.
+          const at = context.now.elementOf(back)!;
+          return [mergeFields(array, row, back, row, at, of, context)];
+        });
+      }
+    }
+  }
+  return left;
 }
 
 /** The values that were edited of a row, in it and in the rows below. */
