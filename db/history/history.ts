@@ -9,7 +9,12 @@ import {
   type ProductHistoryQuery,
 } from "../../schema/history.ts";
 import { type ShownChanges, shownChanges } from "./differences.ts";
-import { organization, sql, type Statement } from "../connections/sql.ts";
+import {
+  joined,
+  organization,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { sizeOfDocument } from "../products/document.ts";
 import { productNotFound } from "../products/errors.ts";
@@ -259,7 +264,9 @@ function selectHistory(
       from (
         select d.*
         from product_documents d
-        where d.organization_id = ${organization} and d.changed_at >= ${since}::timestamptz ${conditions}
+        where d.organization_id = ${organization} and d.changed_at >= ${since}::timestamptz ${
+    joined(conditions, " ")
+  }
         order by d.changed_at desc, d.product_id desc
         limit ${limit + 1}::bigint
       ) d
