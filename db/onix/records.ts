@@ -1,6 +1,7 @@
 import type { Entry } from "../../schema/bodies.ts";
 import type { Ids } from "../../schema/onix/mapping/ids.ts";
 import {
+  isAnyOf,
   isOneOf,
   isOneOfTexts,
   json,
@@ -179,11 +180,13 @@ function forgetRecords(
   rows: readonly ProductRow[],
   condition: Statement,
 ): Statement {
+  const ids = rows.map(({ product_id }) => product_id);
   return sql`
     update onix_senders s
     set record = null, digest = null, differences = null, identities = null
     from jsonb_to_recordset(${json(rows)}) r (product_id uuid, sender_name text)
-    where s.organization_id = ${organization} and s.product_id = r.product_id and ${condition}
+    where s.organization_id = ${organization} and s.product_id ${isAnyOf(ids)}
+      and s.product_id = r.product_id and ${condition}
   `;
 }
 

@@ -301,12 +301,13 @@ export function unknownReferences(
   `;
 }
 
+/** Without statistics, PostgreSQL would read all records for `exists`, to hash their ids. */
 const isKnown = Array.from(
   new Set(["products", ...REFERENCES.map(({ table }) => table)]),
   (table) =>
     sql`
     when b.table_name = ${raw(`'${table}'`)}
-      then exists (select ${recordWithId(table, sql`b.id`)})
+      then (select true ${recordWithId(table, sql`b.id`)}) is not null
   `,
 );
 

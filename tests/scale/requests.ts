@@ -306,6 +306,7 @@ function queries(org: Organization, product: any): string[] {
     "q=978-0-306-40615-7",
     "q=e",
     "q=emma&sort=title",
+    "q=hemmingway",
     "include=product_territories,product_sales_rights",
     "include=product_prices,packing_configurations,contributors,custom_fields,collateral",
     "include=subjects",

@@ -3,6 +3,8 @@ import { openOwnApp } from "../support/app/own_app.ts";
 import { recount } from "../../db/commands/recount.ts";
 import { recorded, textsInto } from "../support/app/recording.ts";
 import { everyStatement } from "./requests.ts";
+import { SETTINGS } from "../support/app/harness.ts";
+import { fillWithoutStatistics, readsOfOrganization } from "./plans.ts";
 import { MIGRATIONS } from "../support/sql/folder.ts";
 import { readSchema } from "./schema.ts";
 import {
@@ -29,6 +31,17 @@ const OF_REQUESTS = "writes no table that every node has";
 /** Senders of webhooks and workers in chunks look for work of all organizations. Requests never do. */
 const OF_WORKERS =
   /^select (\(select count\(\*\) from webhooks\b|exists \(select from renames\)|o\.id from organizations o\b)/;
+
+/** Statements that are planned, and need no type of a distributed database. */
+const PLANNED = /^(?!.*\bproduct_json\b)(select|with|insert|update|delete) /;
+
+/**
+ * Lists, searches and totals; the products that refer to a record, for which an
+ * index would cost each write of a product; and who looks for several keys at once, until
+ * there are some 50,000 products.
+ */
+const READS_MANY =
+  /^(with found|select (array_to_json|string_agg\(f\.id|\( ?select case when|\(select count\())|\breferring\b|\bor \(? ?p\.isbn13 = any/;
 const OF_ONE_ORGANIZATION = [
   "names the organization, as a parameter, for every table of organizations",
   "compares no organization with another table's",
@@ -105,6 +118,29 @@ Deno.test("The rules of a distributable database", async ({ step: it }) => {
       );
 
       assertEquals(missed, []);
+    },
+  });
+
+  await it({
+    name: "are kept by look-ups that read no organization without statistics",
+    // The embedded database is analyzed once a minute.
+    ignore: !SETTINGS.url,
+    async fn() {
+      await using full = await openOwnApp();
+      await full.sql.begin(async (sql) => {
+        await sql`set local statement_timeout = 0`;
+        const tables = await fillWithoutStatistics(sql);
+        await sql`set local plan_cache_mode = force_generic_plan`;
+        await sql`set local random_page_cost = 1.1`;
+        const reading: string[] = [];
+        for (const statement of statements) {
+          const text = oneLine(statement);
+          if (!PLANNED.test(text) || READS_MANY.test(text)) continue;
+          const reads = await readsOfOrganization(sql, statement, tables);
+          if (reads.length > 0) reading.push(`${reads}: ${text}`);
+        }
+        assertEquals(reading, []);
+      });
     },
   });
 
