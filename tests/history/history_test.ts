@@ -732,9 +732,8 @@ it("of the organization has all products, newest first, in pages", async ({ org 
   assertEquals(only.body.data, []);
   const until = await org.get(`/api/history?until=${found[1].at}`);
   assertEquals(until.body.data.length, 2);
-  const author = found[1].changed_by.id;
   const all = await org.get(
-    `/api/history?since=2001-01-01&until=2099-01-01&changed_by=${author}&operation=updateProduct${after}`,
+    `/api/history?since=2001-01-01&until=2099-01-01&changed_by=nobody&operation=updateProduct${after}`,
   );
   assertEquals([all.status, all.body.data], [200, []]);
 });
