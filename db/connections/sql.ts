@@ -108,12 +108,20 @@ export function names(...columns: readonly string[]): Statement {
  * the table was small would scan the whole table.
  */
 export function isOneOf(ids: readonly string[]): Statement {
-  return ids.length === 1 ? sql`= ${ids[0]}` : unprepared(isAnyOf(ids));
+  return ids.length === 1 ? is(ids[0]) : unprepared(isAnyOf(ids));
 }
 
 /** The same, prepared for any number of UUIDs. */
 export function isAnyOf(ids: readonly string[]): Statement {
-  return sql`= any((select string_to_array(${ids.join()}, ',')::uuid[])::uuid[])`;
+  return isIn(ids.join());
+}
+
+function is(id: unknown): Statement {
+  return sql`= ${id}`;
+}
+
+function isIn(ids: unknown): Statement {
+  return sql`= any((select string_to_array(${ids}, ',')::uuid[])::uuid[])`;
 }
 
 /** The condition that a column is one of these texts, which may contain any character. */
@@ -143,18 +151,37 @@ export function unprepared<Row extends object>(
  */
 export function composed<Values extends unknown[], Row extends object>(
   compose: (...values: Values) => Statement<Row>,
+  count = compose.length,
 ): (...values: Values) => Statement<Row> {
-  const places: unknown[] = Array.from({ length: compose.length }, Symbol);
-  const statement = compose(...places as Values);
+  const placeholders: unknown[] = Array.from({ length: count }, Symbol);
+  const statement = compose(...placeholders as Values);
   const text = textOf(statement);
+  const places = statement.values.map((value) => placeholders.indexOf(value));
   return (...given) => ({
     ...statement,
     text,
-    values: statement.values.map((value) => {
-      const place = places.indexOf(value);
+    values: statement.values.map((value, i) => {
+      const place = places[i]!;
       return place < 0 ? value : given[place];
     }),
   });
+}
+
+/**
+ * The same for a statement about rows with these ids, which gets `isOneOf` of them: one text
+ * for a single id, and one for several.
+ */
+export function composedForIds<Values extends unknown[], Row extends object>(
+  compose: (isOneOf: Statement, ...values: Values) => Statement<Row>,
+): (ids: readonly string[], ...values: Values) => Statement<Row> {
+  type Compose = (ids: unknown, ...values: Values) => Statement<Row>;
+  const forOne: Compose = (id, ...values) => compose(is(id), ...values);
+  const forSeveral: Compose = (ids, ...values) =>
+    compose(unprepared(isIn(ids)), ...values);
+  const one = composed(forOne, compose.length);
+  const several = composed(forSeveral, compose.length);
+  return (ids, ...values) =>
+    ids.length === 1 ? one(ids[0], ...values) : several(ids.join(), ...values);
 }
 
 /** The text of a statement with the parameters `$1`, `$2` …, and their values. */

@@ -1,6 +1,7 @@
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import {
-  isOneOf,
+  composedForIds,
+  type Json,
   json,
   names,
   organization,
@@ -52,19 +53,22 @@ export function countProducts(changes: readonly Change[]): Statement[] {
     return { id, fields };
   });
   if (rows.length === 0) return [];
-  return [sql`
-    insert into product_counts as c (organization_id, filter, value, slot, products)
-    select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(f.by)
-    from products p
-    join jsonb_to_recordset(${json(rows)}) w (id uuid, by int, fields jsonb)
-      on w.id = p.id
-    cross join lateral (values ${countChanges}) f (filter, value, by)
-    where p.organization_id = ${organization}
-      and p.id ${isOneOf(rows.map(({ id }) => id))} and f.value is not null
-    group by p.organization_id, f.filter, f.value
-    having sum(f.by) <> 0
-    order by f.filter, f.value
-    on conflict (organization_id, filter, value, slot)
-    do update set products = c.products + excluded.products
-  `];
+  return [addCounts(rows.map(({ id }) => id), json(rows))];
 }
+
+const addCounts = composedForIds((isId, rows: Json) =>
+  sql`
+  insert into product_counts as c (organization_id, filter, value, slot, products)
+  select p.organization_id, f.filter, f.value, pg_backend_pid() % 16, sum(f.by)
+  from products p
+  join jsonb_to_recordset(${rows}) w (id uuid, by int, fields jsonb)
+    on w.id = p.id
+  cross join lateral (values ${countChanges}) f (filter, value, by)
+  where p.organization_id = ${organization} and p.id ${isId} and f.value is not null
+  group by p.organization_id, f.filter, f.value
+  having sum(f.by) <> 0
+  order by f.filter, f.value
+  on conflict (organization_id, filter, value, slot)
+  do update set products = c.products + excluded.products
+`
+);

@@ -14,7 +14,9 @@ import {
 import { MAX_ENTRIES, remembered } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
 import {
+  composedForIds,
   isOneOf,
+  type Json,
   json,
   names,
   organization,
@@ -73,13 +75,12 @@ function hasWholeArrays(change: Write): boolean {
 
 /** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */
 function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const columns = writtenColumns(array);
   const { named, unnamed } = rowsOf(array, given);
   const emptied = given.filter(({ entries }) => entries.length === 0);
   return {
     writes: [
-      ...updateRows(array, columns, named),
-      ...appendRows(array.table, ["id", ...columns], numbered(unnamed)),
+      ...updateRows(array, named, patched),
+      ...ofRows(numbered(unnamed), appended(array)),
     ],
     deletions: deleteOthers(array, existingIds(emptied), []),
   };
@@ -87,20 +88,12 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 
 /** The entries replace the rows. An entry with an `id` keeps and updates that row. */
 function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const columns = writtenColumns(array);
   const { named, unnamed } = rowsOf(array, given);
-  const changed = array.types
-    ? columns.filter((column) => column !== discriminatorOf(array))
-    : columns;
+  const insert = given.some(({ kept }) => kept) ? merged : inserted;
   return {
     writes: [
-      ...updateRows(array, ["position", ...changed], named),
-      ...insertRows(
-        array.table,
-        ["id", ...columns],
-        unnamed,
-        given.some(({ kept }) => kept) ? ["id"] : [],
-      ),
+      ...updateRows(array, named, replaced),
+      ...ofRows(unnamed, insert(array)),
     ],
     deletions: deleteOthers(array, existingIds(given), [...named, ...unnamed]),
   };
@@ -115,7 +108,7 @@ function replaceLinks(
     entries.map((entry, position) => ({ ...entry, product_id, position }))
   );
   return {
-    writes: insertRows(array.table, writtenColumns(array), rows, array.key),
+    writes: ofRows(rows, linked(array)),
     deletions: deleteOthers(array, existingIds(given), rows),
   };
 }
@@ -138,12 +131,8 @@ function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
       ),
       // Foreign keys delete the rows below.
       ...deleteOthers(array, existingIds(given), []),
-      ...arrayTables(array).flatMap(({ table, columns }) =>
-        insertRows(
-          table,
-          ["id", ...columns],
-          trees.flatMap((rows) => rows.get(table) ?? []),
-        )
+      ...tablesOf(array).flatMap(({ table, insert }) =>
+        ofRows(trees.flatMap((rows) => rows.get(table) ?? []), insert)
       ),
     ],
     deletions: [],
@@ -159,15 +148,18 @@ const writtenColumns = remembered(({ fields, types = {} }: Rows): string[] => {
   return [...new Set(written.map(([name]) => name))];
 });
 
-/** The tables of a tree with their columns, parents first. */
-function arrayTables(
+/** The tables of a tree, parents first. */
+const tablesOf = remembered((array: Rows) => tablesBelow(array, []));
+
+function tablesBelow(
   array: Rows,
-  parent: Rows | undefined = undefined,
-): { table: string; columns: string[] }[] {
-  const columns = [...parent ? [parent.link!] : [], ...writtenColumns(array)];
+  links: readonly string[],
+): { table: string; insert: RowsStatement }[] {
+  const { table, fields, link } = array;
+  const insert = insertInto(table, ["id", ...links, ...writtenColumns(array)]);
   return [
-    { table: array.table, columns },
-    ...arraysBelow(array.fields).flatMap((below) => arrayTables(below, array)),
+    { table, insert },
+    ...arraysBelow(fields).flatMap((below) => tablesBelow(below, [link!])),
   ];
 }
 
@@ -230,16 +222,22 @@ function existingIds(given: readonly ProductArray[]): string[] {
   return given.filter(({ method }) => method === "update").map(({ id }) => id);
 }
 
-function isProductOf(rows: readonly Entry[]): Statement {
-  const ids = new Set(rows.map(({ product_id }) => product_id as string));
-  return isOneOf([...ids]);
+/** The ids of the products of these rows. */
+function productsOf(rows: readonly Entry[]): string[] {
+  return [...new Set(rows.map(({ product_id }) => product_id as string))];
 }
 
-/** The condition that row `x` is of one of the products of these rows. */
-function isOfProductOf(rows: readonly Entry[]): Statement {
-  return sql`
-    x.organization_id = ${organization} and x.product_id ${isProductOf(rows)}
-  `;
+/** A statement that writes these rows of products. Its text depends on the table alone. */
+type RowsStatement = (ids: readonly string[], rows: Json) => Statement;
+
+/** The statement that writes the rows, if there are some. */
+function ofRows(rows: readonly Entry[], write: RowsStatement): Statement[] {
+  return rows.length > 0 ? [write(productsOf(rows), json(rows))] : [];
+}
+
+/** The condition that row `x` is of one of these products. */
+function isOfProduct(isId: Statement): Statement {
+  return sql`x.organization_id = ${organization} and x.product_id ${isId}`;
 }
 
 /** Fails unless the table has these rows. */
@@ -248,7 +246,9 @@ function assertRows(table: string, rows: readonly Entry[]): Statement {
   const found = sql`
     from jsonb_to_recordset(${json(keys)}) r (product_id uuid, id uuid)
     join ${raw(table)} x
-      on ${isOfProductOf(rows)} and x.product_id = r.product_id and x.id = r.id
+      on ${
+    isOfProduct(isOneOf(productsOf(rows)))
+  } and x.product_id = r.product_id and x.id = r.id
   `;
   return sql`select where ${assertCount(found, rows.length)}`;
 }
@@ -256,46 +256,82 @@ function assertRows(table: string, rows: readonly Entry[]): Statement {
 /** Updates rows by their `id`. Violates `rows_found` if one does not exist or has another type. */
 function updateRows(
   array: Rows,
-  columns: readonly string[],
   rows: readonly Entry[],
+  update: typeof patched,
 ): Statement[] {
   if (rows.length === 0) return [];
-  const { table, types } = array;
   const keys = rows.map(({ product_id, id, types }) => (
     { product_id, id, types }
   ));
-  const isNamed = sql`
-    ${isOfProductOf(rows)}
-    and x.product_id = (e.entry ->> 'product_id')::uuid
-    and x.id = (e.entry ->> 'id')::uuid
-    ${
-    types ? sql`and e.entry -> 'types' ? x.${raw(discriminatorOf(array))}` : []
-  }
-  `;
-  const named = sql`
-    from jsonb_array_elements(${json(keys)}) e (entry)
-    join ${raw(table)} x on ${isNamed}
-  `;
-  const columnNames = names(...columns);
-  return [sql`
-    update ${raw(table)} x
-    set (${columnNames}) = (
-      select ${columnNames}
-      from jsonb_populate_record(x, e.entry)
-    )
-    from jsonb_array_elements(${json(rows)}) e (entry)
-    where ${isNamed} and ${assertCount(named, rows.length)}
-  `];
+  return [
+    update(array)(productsOf(rows), json(keys), json(rows), rows.length),
+  ];
 }
 
+/** Updates the columns of an entry. */
+const patched = remembered((array: Rows) =>
+  updateOf(array, writtenColumns(array))
+);
+
+/** Updates the columns of an entry that keeps its type, and its position. */
+const replaced = remembered((array: Rows) => {
+  const type = array.types && discriminatorOf(array);
+  const columns = writtenColumns(array).filter((column) => column !== type);
+  return updateOf(array, ["position", ...columns]);
+});
+
+function updateOf(array: Rows, columns: readonly string[]) {
+  const table = raw(array.table);
+  const columnNames = names(...columns);
+  const hasType = array.types
+    ? sql`and e.entry -> 'types' ? x.${raw(discriminatorOf(array))}`
+    : [];
+  return composedForIds(
+    (isId, keys: Json, rows: Json, count: number) => {
+      const isNamed = sql`
+        ${isOfProduct(isId)}
+        and x.product_id = (e.entry ->> 'product_id')::uuid
+        and x.id = (e.entry ->> 'id')::uuid
+        ${hasType}
+      `;
+      const named = sql`
+        from jsonb_array_elements(${keys}) e (entry)
+        join ${table} x on ${isNamed}
+      `;
+      return sql`
+        update ${table} x
+        set (${columnNames}) = (
+          select ${columnNames}
+          from jsonb_populate_record(x, e.entry)
+        )
+        from jsonb_array_elements(${rows}) e (entry)
+        where ${isNamed} and ${assertCount(named, count)}
+      `;
+    },
+  );
+}
+
+/** Inserts rows with new ids. */
+const inserted = remembered((array: Rows) =>
+  insertInto(array.table, ["id", ...writtenColumns(array)])
+);
+
+/** The same, and updates the rows that have one of the ids. */
+const merged = remembered((array: Rows) =>
+  insertInto(array.table, ["id", ...writtenColumns(array)], ["id"])
+);
+
+/** Inserts links, and updates those that are there. */
+const linked = remembered((array: Rows) =>
+  insertInto(array.table, writtenColumns(array), array.key)
+);
+
 /** Inserts rows. With `key`, it updates the rows that have one of the keys. */
-function insertRows(
+function insertInto(
   table: string,
   columns: readonly string[],
-  rows: readonly Entry[],
   key: readonly string[] = [],
-): Statement[] {
-  if (rows.length === 0) return [];
+): RowsStatement {
   const changed = ["position", ...columns]
     .filter((column) => !key.includes(column))
     .map((column) => `${column} = excluded.${column}`);
@@ -303,19 +339,21 @@ function insertRows(
     on conflict (organization_id, product_id, ${names(...key)})
     do update set ${names(...changed)}
   `;
-  return [sql`
+  return composedForIds((isId, rows: Json) =>
+    sql`
     insert into ${raw(table)}
       (organization_id, product_id, position, ${names(...columns)})
     select
       p.organization_id, p.id, r.position, ${
-    names(...columns.map((column) => `r.${column}`))
-  }
+      names(...columns.map((column) => `r.${column}`))
+    }
     from products p
-    join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+    join jsonb_populate_recordset(null::${raw(table)}, ${rows}) r
       on r.product_id = p.id
-    where p.organization_id = ${organization} and p.id ${isProductOf(rows)}
+    where p.organization_id = ${organization} and p.id ${isId}
     ${key.length > 0 ? onConflict : []}
-  `];
+  `
+  );
 }
 
 /**
@@ -323,15 +361,13 @@ function insertRows(
  * so the constraint on positions refuses exactly the rows beyond `MAX_ENTRIES`, even if
  * SQL left gaps.
  */
-function appendRows(
-  table: string,
-  columns: readonly string[],
-  rows: readonly Entry[],
-): Statement[] {
-  if (rows.length === 0) return [];
+const appended = remembered((array: Rows): RowsStatement => {
+  const table = raw(array.table);
+  const columns = ["id", ...writtenColumns(array)];
   const last = raw(String(MAX_ENTRIES - 1));
-  return [sql`
-    insert into ${raw(table)}
+  return composedForIds((isId, rows: Json) =>
+    sql`
+    insert into ${table}
       (organization_id, product_id, position, ${names(...columns)})
     select
       p.organization_id,
@@ -341,29 +377,36 @@ function appendRows(
     from products p
     cross join lateral (
       select coalesce(max(x.position) + 1, 0) as next, count(*) as rows
-      from ${raw(table)} x
+      from ${table} x
       where x.organization_id = ${organization} and x.product_id = p.id
     ) stored
-    join jsonb_populate_recordset(null::${raw(table)}, ${json(rows)}) r
+    join jsonb_populate_recordset(null::${table}, ${rows}) r
       on r.product_id = p.id
-    where p.organization_id = ${organization} and p.id ${isProductOf(rows)}
-  `];
-}
+    where p.organization_id = ${organization} and p.id ${isId}
+  `
+  );
+});
 
 function deleteOthers(
-  { table, key = ["id"] }: Rows,
+  array: Rows,
   productIds: readonly string[],
   rows: readonly Entry[],
 ): Statement[] {
-  if (productIds.length === 0) return [];
+  return productIds.length > 0 ? [others(array)(productIds, json(rows))] : [];
+}
+
+/** Deletes the rows of products that are not among these. */
+const others = remembered(({ table, key = ["id"] }: Rows): RowsStatement => {
   const stored = key.map((column) => `x.${column}`);
-  return [sql`
+  return composedForIds((isId, rows: Json) =>
+    sql`
     delete from ${raw(table)} x
     where x.organization_id = ${organization}
-      and x.product_id ${isOneOf(productIds)}
+      and x.product_id ${isId}
       and (x.product_id, ${names(...stored)}) not in (
         select product_id, ${names(...key)}
-        from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
+        from jsonb_populate_recordset(null::${raw(table)}, ${rows})
       )
-  `];
-}
+  `
+  );
+});

@@ -1,5 +1,5 @@
 import {
-  isOneOf,
+  composedForIds,
   names,
   organization,
   sql,
@@ -58,16 +58,20 @@ export function writeSearch(changes: readonly Write[]): Statement[] {
   const ids = changes.flatMap(({ method, id, body }) =>
     method === "create" || SEARCHED.some((field) => field in body) ? [id] : []
   );
-  if (ids.length === 0) return [];
-  const updates = SEARCH_TEXTS.map((name) => `${name} = excluded.${name}`);
-  return [sql`
-    ${insertSearched}
-    where v.organization_id = ${organization} and v.product_id ${isOneOf(ids)}
-    on conflict (organization_id, product_id) do update set ${names(...updates)}
-    where (${qualified("s", SEARCH_TEXTS)})
-      is distinct from (${qualified("excluded", SEARCH_TEXTS)})
-  `];
+  return ids.length > 0 ? [upsertSearched(ids)] : [];
 }
+
+const upsertSearched = composedForIds((isId) =>
+  sql`
+  ${insertSearched}
+  where v.organization_id = ${organization} and v.product_id ${isId}
+  on conflict (organization_id, product_id) do update set ${
+    names(...SEARCH_TEXTS.map((name) => `${name} = excluded.${name}`))
+  }
+  where (${qualified("s", SEARCH_TEXTS)})
+    is distinct from (${qualified("excluded", SEARCH_TEXTS)})
+`
+);
 
 function qualified(alias: string, columns: readonly string[]): Statement {
   return names(...columns.map((column) => `${alias}.${column}`));

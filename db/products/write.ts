@@ -4,6 +4,7 @@ import { type Field, isStored } from "../../schema/fields.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import { type ArrayName, ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
+  composed,
   isOneOf,
   joined,
   json,
@@ -266,22 +267,44 @@ const RESTORED_TIMES = ["created_at", "updated_at"];
 
 /** Inserts the rows. Columns without a field in the body are null. */
 function insertProducts(changes: readonly Creation[]): Statement {
-  const rows = changes.map(({ id, body, kept = {} }) => {
-    const { product_code = newProductCode() } = kept;
+  const given = changes.map(({ id, body, kept }) => {
+    const { product_code = newProductCode() } = kept ?? {};
     const values = PRODUCT_COLUMNS.map((column) => {
       const value = body[column] ?? null;
       return Array.isArray(value) ? json(value) : value;
     });
-    const times = RESTORED_TIMES.map((name) =>
-      kept[name] ? sql`${kept[name]}` : raw("default")
-    );
-    return sql`(
-      ${organization}, ${parameters([id, product_code, ...values])}, ${
-      joined(times)
-    }
-    )`;
+    return { values: [id, product_code, ...values], kept };
   });
-  const inserted = sql`
+  const [{ values, kept }, ...others] = given as [Given, ...Given[]];
+  if (others.length === 0 && !kept) return insertProduct(...values);
+  const rows = given.map(({ values, kept }) => insertedRow(values, kept));
+  // The values of many rows make many texts.
+  return unprepared(insertRows(rows));
+}
+
+/** The id, the product code and the values of `PRODUCT_COLUMNS`. */
+interface Given {
+  values: unknown[];
+  kept: Creation["kept"];
+}
+
+const insertProduct = composed(
+  (...values) => insertRows([insertedRow(values)]),
+  2 + PRODUCT_COLUMNS.length,
+);
+
+function insertedRow(
+  values: readonly unknown[],
+  kept: Creation["kept"] = {},
+): Statement {
+  const times = RESTORED_TIMES.map((name) =>
+    kept[name] ? sql`${kept[name]}` : raw("default")
+  );
+  return sql`(${organization}, ${parameters(values)}, ${joined(times)})`;
+}
+
+function insertRows(rows: readonly Statement[]): Statement {
+  return sql`
     insert into products (
       organization_id, id, product_code, ${productColumns}, ${
     names(...RESTORED_TIMES)
@@ -289,8 +312,6 @@ function insertProducts(changes: readonly Creation[]): Statement {
     )
     values ${joined(rows)}
   `;
-  // The values of many rows make many texts.
-  return rows.length === 1 ? inserted : unprepared(inserted);
 }
 
 /**
