@@ -176,7 +176,9 @@ const TOO_EARLY = "invalid_date: Expected a date that is not before valid_from";
 const VALIDITY: Rule = {
   fields: ["valid_from", "valid_to"],
   check({ valid_from: from, valid_to: to }) {
-    const isWrong = v.is(Day, from) && v.is(Day, to) && from > to;
+    // Days, if the fields are there: they were accepted. A schema would make an issue of null.
+    const isWrong = typeof from === "string" && typeof to === "string" &&
+      from > to;
     return isWrong ? TOO_EARLY : undefined;
   },
   constraint: { name: "validity", message: TOO_EARLY },
