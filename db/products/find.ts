@@ -6,13 +6,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import {
-  containsWord,
-  indexedPart,
-  isbnPartOf,
-  SEPARATOR,
-  wordsOf,
-} from "./search.ts";
+import { containsWord, indexedPart, isbnPartOf, wordsOf } from "./search.ts";
 import { isSpelled, spellings } from "./spellings.ts";
 
 /*
@@ -149,12 +143,15 @@ function containsFound(
 /** Kana, whose voicing marks `search_text` lacks. */
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** The condition that `found_text` contains a folded text, which has no sign of a pattern. */
+/**
+ * The condition that `found_text` contains a folded text, which has no sign of a pattern.
+ * It begins with `search_text`.
+ */
 function inFoundText(folded: string): Statement {
   const pattern = `%${folded}%`;
   if (KANA.test(folded)) {
     return sql`(
-      s.found_text like ${pattern} and ${afterSearchText("s")} like ${pattern}
+      s.found_text like ${pattern} and substr(s.found_text, length(s.search_text) + 2) like ${pattern}
     )`;
   }
   const letters = folded.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
@@ -205,15 +202,10 @@ export function nearest({ words, whole }: Found): Finding | undefined {
 /** Each word takes a look into the index for each of its spellings. */
 const MAX_MISTAKES = 8;
 
-/**
- * The condition that `s`, or its publisher or imprint, has the word with at most one mistake.
- * The index is asked by patterns. They do not know that a space is no letter.
- */
+/** The condition that `s`, or its publisher or imprint, has the word with at most one mistake. */
 function isNear({ folded }: FoundWord): Statement {
-  const all = spellings(folded);
-  const patterns = all.map((spelling) => `%${spelling}%`).join();
+  const patterns = spellings(folded).map((spelling) => `%${spelling}%`).join();
   const isLike = sql`like any(string_to_array(${patterns}, ','))`;
-  const words = all.join("|").replaceAll("_", `[^ ${SEPARATOR}]`);
   const named = (table: string, column: string) =>
     sql`
       union all
@@ -223,21 +215,13 @@ function isNear({ folded }: FoundWord): Statement {
         select r.id
         from ${raw(table)} r
         where r.organization_id = ${organization} and r.found_name ${isLike}
-          and (r.found_name || '') ~ ${words}
       )
     `;
   return sql`s.product_id in (
     select n.product_id
     from product_search n
     where n.organization_id = ${organization} and n.found_text ${isLike}
-      and ${afterSearchText("n")} ~ ${words}
     ${named("publishers", "publisher_id")}
     ${named("imprints", "imprint_id")}
   )`;
-}
-
-/** The texts of `found_text` that are folded: it begins with `search_text`. */
-function afterSearchText(alias: string): Statement {
-  const text = `${alias}.found_text`;
-  return raw(`substr(${text}, length(${alias}.search_text) + 2)`);
 }

@@ -12,7 +12,7 @@ import {
  */
 
 /** Separates the parts of the texts. Titles can contain it too. */
-export const SEPARATOR = "\x1f";
+const SEPARATOR = "\x1f";
 
 /** A phrase in double quotes, or a word. */
 const WORD = /"([^"]*)"|\S+/g;
