@@ -229,17 +229,22 @@ function givenRows(rows: Rows, form: Form): Schema<Entry[]> {
 /** The maximum number of entries in all arrays of a tree. */
 const MAX_ROWS = 20_000;
 
+/** A tree of arrays that has no more entries than a body may have. */
+export const BoundedTree = v.pipe(
+  v.unknown(),
+  v.check(
+    (tree) => countEntries(tree) <= MAX_ROWS,
+    `too_many: At most ${MAX_ROWS} entries in all arrays together`,
+  ),
+);
+
 /**
  * The body that replaces an array at a path of its own. Ids are unique among rows of the
  * same table.
  */
 export function pathBody(array: Rows): Schema<Entry[]> {
   return v.pipe(
-    v.unknown(),
-    v.check(
-      (tree) => countEntries(tree) <= MAX_ROWS,
-      `too_many: At most ${MAX_ROWS} entries in all arrays together`,
-    ),
+    BoundedTree,
     givenRows(array, "new"),
     v.rawCheck(({ dataset, addIssue }) => {
       const seen = new Set<string>();
@@ -418,7 +423,7 @@ function likeliestType(array: Rows, entry: unknown): string | undefined {
 }
 
 /** The same entry, with the issues of its rules, in bodies. */
-function ruled(
+export function ruled(
   entry: Schema,
   form: Form,
   rules: readonly Rule[] = [],

@@ -1,4 +1,5 @@
 import { about, column, type Fields, required } from "../../fields.ts";
+import { distinctBy } from "../../objects.ts";
 import { heading, text } from "../../values.ts";
 import {
   child,
@@ -18,6 +19,7 @@ import {
   warnOfTitleCodes,
   writeTitle,
 } from "./titles.ts";
+import { check, schemaOf } from "./checks.ts";
 import { type Codec, scalar, textOf } from "./record_reader.ts";
 import { compositesOf } from "./entries.ts";
 import { missingPart } from "./required.ts";
@@ -31,6 +33,8 @@ export const COLLECTION_FIELDS: Fields = {
   name: about("The title.", required(column(heading(500))), "TitleDetail"),
   part_number: about("The number.", column(text(50)), "PartNumber"),
 };
+
+const COLLECTION = { fields: COLLECTION_FIELDS };
 
 /** The level of the title of a collection (List 149). */
 const LEVEL = "02";
@@ -48,15 +52,18 @@ export const collections: Codec = compositesOf("Collection", {
     claimTitle(each, own, reader);
     const number = numberIn(each);
     if (number) reader.claim(number.found);
-    const collection = {
-      name: titleOf(own)!,
-      part_number: number?.value ?? null,
-    };
-    return reader.tie(each, collection, {
-      name: titleIn(own)!,
-      ...number && { part_number: number.found },
-    });
+    return { name: titleOf(own)!, part_number: number?.value ?? null };
   },
+  accept: (entry, found, reader) =>
+    check(
+      schemaOf(COLLECTION),
+      entry,
+      ([field]) => ({ element: fieldIn(found, field!) ?? found }),
+      reader,
+      { keepsRest: true },
+    ) as typeof entry | undefined,
+  fieldIn,
+  distinct: [distinctBy("name")],
   write(each, now, before) {
     if (each.children.length === 0) setChild(each, "CollectionType", "10");
     if (now.name !== before.name) {
@@ -84,6 +91,10 @@ export function isSameCollection(
   b: Record<string, unknown>,
 ): boolean {
   return a.name === b.name;
+}
+
+function fieldIn(each: Element, field: string): Element | undefined {
+  return field === "name" ? elementOfName(each) : numberIn(each)?.found;
 }
 
 /** The element that says the name of a collection. */

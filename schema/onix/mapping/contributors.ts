@@ -19,6 +19,7 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
+import { check, checkedArray, schemaOf } from "./checks.ts";
 import { codecAt, readLeaf } from "./path.ts";
 import { nameWords, spoken, withoutYears } from "./person_names.ts";
 import { joined } from "./titles.ts";
@@ -72,34 +73,19 @@ export const CONTRIBUTOR_FIELDS: Fields = {
   ...RECORDS.contributors.fields,
 };
 
+const CONTRIBUTOR = { fields: CONTRIBUTOR_FIELDS };
+
 export const contributors: Codec = {
   read(descriptive, reader) {
     // One more than the API accepts is enough to know that there are too many.
-    const rows: ContributorRow[] = [];
+    const rows: { found: Element; entry: ContributorRow }[] = [];
     for (const each of inSequence(childrenOf(descriptive, "Contributor"))) {
       if (rows.length > MAX_ENTRIES) break;
-      const person = readPerson(each, reader);
-      const roles = childrenOf(each, "ContributorRole");
-      if (!person || roles.every((role) => !valueOf(role))) {
-        warnOfMissing(each, person, reader);
-        reader.release(each);
-        continue;
+      for (const entry of readRows(each, reader)) {
+        rows.push({ found: each, entry });
       }
-      const name = nameElementIn(each)!;
-      for (const role of roles) {
-        if (rows.length > MAX_ENTRIES) break;
-        const { result: code } = reader.attempt(() =>
-          readLeaf(role, "17", reader)
-        );
-        if (typeof code !== "string") continue;
-        reader.claim(role);
-        const row = { role: code, ...person };
-        rows.push(reader.tie(each, row, { role, name }));
-      }
-      const number = child(each, "SequenceNumber");
-      if (number) reader.claim(number);
     }
-    return rows;
+    return checkedArray({}, "Contributor", descriptive, rows, reader);
   },
   write(descriptive, now, before, reader) {
     writeRows(
@@ -114,6 +100,45 @@ export const contributors: Codec = {
     return rows.length > 0 ? rows : undefined;
   },
 };
+
+/** The rows of an element: one for each of its roles. */
+function readRows(each: Element, reader: RecordReader): ContributorRow[] {
+  const person = readPerson(each, reader);
+  const roles = childrenOf(each, "ContributorRole");
+  if (!person || roles.every((role) => !valueOf(role))) {
+    warnOfMissing(each, person, reader);
+    reader.release(each);
+    return [];
+  }
+  const rows = roles.slice(0, MAX_ENTRIES + 1)
+    .flatMap((role) => readRow(each, role, person, reader));
+  const number = child(each, "SequenceNumber");
+  if (rows.length === 0) reader.release(each);
+  else if (number) reader.claim(number);
+  return rows;
+}
+
+/** A person in one role, or nothing if the API accepts no such row. */
+function readRow(
+  each: Element,
+  role: Element,
+  person: Person,
+  reader: RecordReader,
+): ContributorRow | [] {
+  const { result: row } = reader.attempt(() => {
+    const code = readLeaf(role, "17", reader);
+    if (typeof code !== "string") return;
+    reader.claim(role);
+    return check(
+      schemaOf(CONTRIBUTOR),
+      { role: code, ...person },
+      ([field]) => ({ element: elementOfPerson(each, field!) ?? role }),
+      reader,
+      { keepsRest: true },
+    );
+  });
+  return row ? reader.tie(each, row as ContributorRow) : [];
+}
 
 /** Warns of a contributor without a role or without a name, unless it stands for persons without names. */
 function warnOfMissing(

@@ -1,7 +1,8 @@
 import type { Fields } from "../../fields.ts";
 import { elementOf } from "../../fields.ts";
 import { isInRelease } from "../rules/facts.ts";
-import { limits } from "../rules/limits.ts";
+import { isRight, limits } from "../rules/limits.ts";
+import { checkedArray } from "./checks.ts";
 import {
   childrenOf,
   type Element,
@@ -11,6 +12,7 @@ import {
 } from "../xml/element.ts";
 import {
   canonical,
+  type Distinct,
   isEqual,
   isObject,
   MAX_ENTRIES,
@@ -187,6 +189,16 @@ export interface EntryCodec extends Keys {
     reader: RecordReader,
   ): void;
   project(entry: Record<string, unknown>): Record<string, unknown>;
+  /** The entry as the API accepts it, or undefined. */
+  accept(
+    entry: Record<string, unknown>,
+    found: Element,
+    reader: RecordReader,
+  ): Record<string, unknown> | undefined;
+  /** The element of a field of an entry. */
+  fieldIn(found: Element, field: string): Element | undefined;
+  distinct?: readonly Distinct[] | undefined;
+  isRequired?: boolean | undefined;
   /** Whether an entry keeps its other fields if one of them cannot be read. */
   keepsRest?: boolean | undefined;
   /** Whether another field holds what is in a composite. */
@@ -217,6 +229,18 @@ function isOfOldRelease({ name, children }: Element): boolean {
 
 /** The array of the objects that stand in the composites with this name. */
 export function compositesOf(name: string, codec: EntryCodec): Codec {
+  function readEntry(found: Element, reader: RecordReader) {
+    const { result: entry, isWhole } = reader.attempt(() =>
+      codec.read(found, reader)
+    );
+    const missing = missingPart(found);
+    if (missing !== undefined) reader.lacks(found, missing);
+    else if (entry && (isWhole || codec.keepsRest)) {
+      return reader.attempt(() => codec.accept(entry, found, reader)).result;
+    }
+    return undefined;
+  }
+
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],
     read(composite, reader) {
@@ -224,18 +248,18 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
       const all = childrenOf(composite, name).filter((found) =>
         !codec.isElsewhere?.(found) && !isOfOldRelease(found)
       );
-      return all.slice(0, MAX_ENTRIES + 1).flatMap((found) => {
-        const { result: entry, isWhole } = reader.attempt(() =>
-          codec.read(found, reader)
-        );
-        const missing = missingPart(found);
-        if (missing !== undefined) reader.lacks(found, missing);
-        else if (entry && (isWhole || codec.keepsRest)) {
-          return reader.tie(found, entry);
-        }
+      const read = all.slice(0, MAX_ENTRIES + 1).flatMap((found) => {
+        const entry = readEntry(found, reader);
+        if (entry) return { found, entry: reader.tie(found, entry) };
         reader.release(found);
         return [];
       });
+      const isLess = read.length < Math.min(all.length, MAX_ENTRIES);
+      if (isLess && isRight({ name })) {
+        all.forEach((found) => reader.release(found));
+        return reader.fail();
+      }
+      return checkedArray(codec, name, composite, read, reader, codec.fieldIn);
     },
     write(composite, now, before, reader) {
       const was = objectsIn(before);

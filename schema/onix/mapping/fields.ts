@@ -4,6 +4,7 @@ import {
   type Field,
   type Fields,
   keysOf,
+  type List,
   type Rows,
   type Values,
 } from "../../fields.ts";
@@ -13,6 +14,7 @@ import {
   MAX_ENTRIES,
   objectsIn,
   remembered,
+  SAME,
 } from "../../objects.ts";
 import {
   child,
@@ -26,6 +28,7 @@ import {
 import { dataElement } from "../rules/facts.ts";
 import { codecAt, readLeaf } from "./path.ts";
 import type { Codec, RecordReader } from "./record_reader.ts";
+import { check, checkedArray, schemaOf, type Spot } from "./checks.ts";
 import { CODECS } from "./codecs.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
 
@@ -84,7 +87,7 @@ function newCodec(
         ? leaves(inner)
         : codecAt(inner, { isWhole: isWhole(field.response) });
     case "list":
-      return leaves(inner);
+      return leaves(inner, field);
     case "group":
       return groupCodec(inner, field.fields);
     case "values":
@@ -124,19 +127,30 @@ function codes(name: string): Codec {
 }
 
 /** A data element that is repeated. */
-function leaves(name: string): Codec {
+function leaves(name: string, list: Partial<List> = {}): Codec {
+  const { item = v.unknown(), max, isDistinct, isRequired } = list;
+  const distinct = isDistinct ? [SAME] : [];
   const { kind } = dataElement(name)!;
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],
     read(composite, reader) {
       // One more than the API accepts is enough to know that there are too many.
       const all = childrenOf(composite, name).slice(0, MAX_ENTRIES + 1);
-      return all.flatMap((found) => {
-        const { result } = reader.attempt(() => readLeaf(found, kind, reader));
+      const read = all.flatMap((found) => {
+        const { result } = reader.attempt(() =>
+          check(
+            item,
+            readLeaf(found, kind, reader),
+            () => ({ element: found }),
+            reader,
+          )
+        );
         if (typeof result !== "string") return [];
         reader.claim(found);
-        return result;
+        return { found, entry: result };
       });
+      const limits = { max, distinct, isRequired };
+      return checkedArray(limits, name, composite, read, reader);
     },
     write(composite, now, before) {
       const old = childrenOf(composite, name);
@@ -193,11 +207,24 @@ function groupCodec(name: string, fields: Fields): Codec {
 export function codecOfEntry(
   name: string,
   array:
-    & Pick<Rows | Values, "fields" | "same">
-    & Pick<Rows, "apart" | "keepsRest" | "together">,
+    & Pick<Rows | Values, "fields" | "same" | "rules" | "distinct">
+    & Pick<Rows, "apart" | "keepsRest" | "together">
+    & Pick<Values, "stored" | "isRequired">,
 ): EntryCodec {
-  const { fields, keepsRest, together = [] } = array;
+  const { fields, keepsRest, distinct, isRequired, together = [] } = array;
   return {
+    accept: (entry, found, reader) =>
+      check(
+        schemaOf(array),
+        entry,
+        (way) => spotIn(fields, found, way),
+        reader,
+        { fields, keepsRest },
+      ) as typeof entry | undefined,
+    fieldIn: (found, name) =>
+      codecOf(name, fields[name]!, found.name)?.find?.(found),
+    distinct,
+    isRequired,
     read: (found, reader) => readFields(fields, found, reader),
     write(found, now, before, reader) {
       const changed = changedFields(fields, found.name, now, before);
@@ -216,6 +243,24 @@ export function codecOfEntry(
     ...keysOf(array),
     keepsRest,
   };
+}
+
+/** Where a field stands in a composite, or one in a group of it. */
+function spotIn(
+  fields: Fields,
+  element: Element,
+  [name, ...inner]: readonly string[],
+): Spot {
+  const field = fields[name!];
+  if (!field) return { element };
+  const found = codecOf(name!, field, element.name)?.find?.(element);
+  if (!found) {
+    const missing = elementOf(name!, field)?.replace(/[[/].*$/s, "");
+    return { element, missing };
+  }
+  return field.kind === "group"
+    ? spotIn(field.fields, found, inner)
+    : { element: found };
 }
 
 /** The values of the fields in a composite. */

@@ -24,7 +24,6 @@ import {
   repeatedIn,
 } from "./mapping.ts";
 import { RecordReader } from "./record_reader.ts";
-import { validValues } from "./valid_values.ts";
 
 /*
  * Records on their way in. In: a record as an element, and the header of its message. Out:
@@ -108,9 +107,7 @@ export function readRecord(
   const blocks = BLOCKS.filter((block) => child(record, block));
   const isPartial = notification === "04";
   const isDeletion = notification === "05";
-  const values = isDeletion
-    ? {}
-    : validValues(readValues(record, reader), reader);
+  const values = isDeletion ? {} : readValues(record, reader);
   const mustHaveTitle = !isDeletion &&
     (!isPartial || blocks.includes("DescriptiveDetail"));
   if (mustHaveTitle && values.title === undefined) {

@@ -1,5 +1,7 @@
 import { idOfCode } from "../../code_ids.ts";
 import {
+  codeOf,
+  type Column,
   elementOf,
   type Field,
   type Fields,
@@ -21,7 +23,8 @@ import {
 import { dateIn } from "../xml/dates.ts";
 import { isbnOf } from "../xml/converted.ts";
 import { NO_PUBLISHER } from "../xml/mend.ts";
-import { collections } from "./collections.ts";
+import { check, checked } from "./checks.ts";
+import { COLLECTION_FIELDS, collections } from "./collections.ts";
 import {
   CONTRIBUTOR_FIELDS,
   type ContributorRow,
@@ -37,7 +40,7 @@ import {
 } from "./record_reader.ts";
 import { objectsIn } from "../../objects.ts";
 import { compositesOf } from "./entries.ts";
-import type { Entry } from "../../bodies.ts";
+import { BoundedTree, type Entry } from "../../bodies.ts";
 
 /*
  * What a record says of a product, field by field. In: the descriptions of a product's
@@ -115,6 +118,9 @@ const FORM_CODES = new Map(
   CODE_LISTS[150].codes.map(({ code }) => [idOfCode("150", code), code]),
 );
 
+/** What the name of a party is. */
+const NAME = COLLECTION_FIELDS.name as Column;
+
 /** The types of collateral in the order in which a record has them. */
 export const COLLATERAL_TYPES = [
   "text_content",
@@ -126,16 +132,23 @@ export const COLLATERAL_TYPES = [
 const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
   product_form: linked(
     "ProductForm",
+    codeOf(150),
     ({ product }) => FORM_CODES.get(product.product_form_id as string),
     UNDEFINED_FORM,
   ),
   publishing_status: linked(
     "PublishingStatus",
+    codeOf(64),
     ({ product }) => product.publishing_status_code,
   ),
-  imprint: linked(PARTY_PLACES.imprint, ({ product }) => product.imprint_name),
+  imprint: linked(
+    PARTY_PLACES.imprint,
+    NAME,
+    ({ product }) => product.imprint_name,
+  ),
   publisher: linked(
     PARTY_PLACES.publisher,
+    NAME,
     ({ product }) => product.publisher_name,
   ),
   imprint_identifiers: identifiersOf("imprint"),
@@ -173,7 +186,7 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
   product_availability: {
     block: "ProductSupply",
     place: "ProductSupply",
-    ...availability(),
+    ...checked(availability(), codeOf(65).body!),
     valueIn: ({ product }) => product.product_availability_code,
   },
 };
@@ -182,6 +195,7 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
 const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
   product_identifiers: entriesBut("product_identifiers", isElsewhere),
   publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
+  product_territories: supplies(),
   product_sales_rights: salesRights(),
 };
 
@@ -233,10 +247,11 @@ function ownField(name: string, place: string, codec: Codec): Mapped {
 /** A name or code that links to a record. `none` is the code of a product without a link. */
 function linked(
   place: string,
+  { body }: Column,
   valueIn: Mapped["valueIn"],
   none?: string,
 ): Mapped {
-  const codec = codecAt(place);
+  const codec = checked(codecAt(place), body!);
   const [step, leaf] = stepsOf(place) as [Step, Step?];
   const read: Codec["read"] = (composite, reader) => {
     const value = codec.read(composite, reader);
@@ -339,6 +354,7 @@ function entriesBut(
 ): Codec {
   const field = FIELDS[name]!;
   const whole = codecOf(name, field, "Product")!;
+  if (field.kind === "column") return checked(whole, field.body!, name);
   if (field.kind !== "values") return whole;
   return compositesOf(elementOf(name, field)!, {
     ...codecOfEntry(elementOf(name, field)!, field),
@@ -423,32 +439,56 @@ function cover(): Codec {
   };
 }
 
+/** The supplies, if they have no more entries than a body may have. */
+function supplies(): Codec {
+  const all = codecOf(
+    "product_territories",
+    ARRAYS.product_territories,
+    "Product",
+  )!;
+  return {
+    ...all,
+    read(record, reader) {
+      const found = childrenOf(record, "ProductSupply");
+      const value = check(
+        BoundedTree,
+        all.read(record, reader),
+        () => ({ element: found[0]! }),
+        reader,
+      );
+      if (value === undefined) found.forEach((each) => reader.release(each));
+      return value;
+    },
+  };
+}
+
 /** The sales rights, and after them that of the rest of the world, an element of its own without territory. */
 function salesRights(): Codec {
   const { fields } = ARRAYS.product_sales_rights;
   const rest = "ROWSalesRightsType";
+  const typeOfRest = checked(
+    codecAt(rest),
+    (fields.sales_rights_type as Column).body!,
+  );
   const isRest = (entry: Record<string, unknown>) =>
     entry.is_rest_of_world === true;
-  const inTerritory = compositesOf(
-    "SalesRights",
-    codecOfEntry("SalesRights", ARRAYS.product_sales_rights),
-  );
+  const entry = codecOfEntry("SalesRights", ARRAYS.product_sales_rights);
+  const inTerritory = compositesOf("SalesRights", entry);
   return {
     find: (parent, index = 0) =>
       [...childrenOf(parent, "SalesRights"), ...childrenOf(parent, rest)][
         index
       ],
     read(parent, reader) {
-      const rights = inTerritory.read(parent, reader) as unknown[];
+      const rights = inTerritory.read(parent, reader) as unknown[] | undefined;
       const found = child(parent, rest);
-      const code = valueOf(found);
+      const code = rights && typeOfRest.read(parent, reader);
       if (!found || !code) return rights;
-      reader.claim(found);
-      const entry = { sales_rights_type: code, is_rest_of_world: true };
-      return [
-        ...rights,
-        reader.tie(found, entry, { sales_rights_type: found }),
-      ];
+      const right = { sales_rights_type: code, is_rest_of_world: true };
+      const { result } = reader.attempt(() =>
+        entry.accept(right, found, reader)
+      );
+      return result ? [...rights, reader.tie(found, result)] : rights;
     },
     write(parent, now, before, reader) {
       const all = objectsIn(now);

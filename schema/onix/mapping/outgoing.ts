@@ -29,7 +29,6 @@ import {
   REFERENCES,
 } from "./mapping.ts";
 import { RecordReader, textOf } from "./record_reader.ts";
-import { validValues } from "./valid_values.ts";
 
 /*
  * Records on their way out. In: a product, and the record last received of it. Out: a valid
@@ -68,6 +67,8 @@ export function writeRecord(
   });
 }
 
+const LENIENT = { isSilent: true, isLenient: true };
+
 /** Writes the fields in which the product differs from the record into the record. */
 function writeChanges(
   book: Book,
@@ -75,7 +76,6 @@ function writeChanges(
   received: Received | null,
 ): void {
   const differences = received?.differences ?? {};
-  const reader = new RecordReader(record, { isSilent: true });
   const fields = MAPPED.map(([name, field]) => {
     const now = field.valueIn(book);
     return { name, field, now, is: field.project(now) };
@@ -88,10 +88,11 @@ function writeChanges(
           ? differences[name] ?? undefined
           : field.project(values[name]),
       );
-  // Most products equal their records, so nothing needs validation.
-  const read = readValues(record, reader);
-  if (!fields.some(isChanged(read))) return;
-  const values = validValues(read, reader);
+  // Most products equal their records, so nothing needs a check.
+  const lenient = new RecordReader(record, LENIENT);
+  if (!fields.some(isChanged(readValues(record, lenient)))) return;
+  const reader = new RecordReader(record, { isSilent: true });
+  const values = readValues(record, reader);
   // Other resources may lack the cover that those of the record have.
   const isWritten = (one: typeof fields[number]) =>
     isChanged(values)(one) ||
@@ -111,7 +112,7 @@ function writeChanges(
 
 /** Writes the identifiers that the parties have which the record names. */
 function writeIdentifiers(book: Book, record: Element): void {
-  const reader = new RecordReader(record, { isSilent: true });
+  const reader = new RecordReader(record, LENIENT);
   for (const name of Object.keys(IDENTIFIERS)) {
     const field = MAPPING[name]!;
     const identifiers = field.valueIn(book) as Entry[];
@@ -161,7 +162,7 @@ export function readStored(
   const others = withoutBlocks(record, same);
   withhold(others);
   const reader = new RecordReader(others, { isSilent: true });
-  const values = validValues(readValues(others, reader), reader);
+  const values = readValues(others, reader);
   for (const block of same) {
     copyIds(allOf(record, block), allOf(known!.record, block));
   }

@@ -60,6 +60,8 @@ export class RecordReader {
   readonly record: Element;
   /** Whether nothing is reported. */
   readonly isSilent: boolean;
+  /** Whether what the API refuses is read, too. */
+  readonly isLenient: boolean;
   /** The paths of elements that the record has from elsewhere. */
   readonly #origins: ReadonlyMap<Element, string>;
   /** What has been reported of these before. */
@@ -70,7 +72,6 @@ export class RecordReader {
   #claimed = new Set<Element>();
   #empty = new Set<Element>();
   #elements = new Map<object, Element>();
-  #fields = new Map<object, Record<string, Element>>();
   #unreadable = new Set<string>();
   #faults = 0;
   /** The steps to the children of composites, which are many. */
@@ -79,8 +80,14 @@ export class RecordReader {
   /** Without messages, it takes less time. */
   constructor(
     record: Element,
-    { isSilent = false, origins = new Map(), toldBefore = new Set() }: {
+    {
+      isSilent = false,
+      isLenient = false,
+      origins = new Map(),
+      toldBefore = new Set(),
+    }: {
       isSilent?: boolean;
+      isLenient?: boolean;
       origins?: ReadonlyMap<Element, string>;
       toldBefore?: Set<string>;
     } = {},
@@ -88,6 +95,7 @@ export class RecordReader {
     this.#toldBefore = toldBefore;
     this.record = record;
     this.isSilent = isSilent;
+    this.isLenient = isLenient;
     this.#origins = origins;
   }
 
@@ -96,25 +104,15 @@ export class RecordReader {
     if (!this.isSilent) this.#claimed.add(element);
   }
 
-  /** Notes from which element an entry was read, and from which elements fields that no path finds. */
-  tie<E extends object>(
-    element: Element,
-    entry: E,
-    fields?: Record<string, Element>,
-  ): E {
+  /** Notes from which element an entry was read, which has the id of what that stands for. */
+  tie<E extends object>(element: Element, entry: E): E {
     this.#elements.set(entry, element);
-    if (fields) this.#fields.set(entry, fields);
-    return entry;
+    return element.id ? Object.assign(entry, { id: element.id }) : entry;
   }
 
   /** The element from which an entry was read. */
   elementOf(entry: object): Element | undefined {
     return this.#elements.get(entry);
-  }
-
-  /** The element from which a field of an entry was read, if no path finds it. */
-  fieldOf(entry: object, name: string): Element | undefined {
-    return this.#fields.get(entry)?.[name];
   }
 
   /** Takes back that fields hold what is in the element. */
@@ -150,7 +148,7 @@ export class RecordReader {
     message: string,
     options?: TellOptions,
   ): void {
-    this.#faults++;
+    this.fail();
     this.warn(code, message, element, options);
   }
 
@@ -164,8 +162,13 @@ export class RecordReader {
 
   /** The same of a code that decides whether an entry is that of a field, which cannot be read then. */
   lacksCode(entry: Element, code: string): void {
-    this.#faults++;
+    this.fail();
     this.lacks(entry, code);
+  }
+
+  /** Notes that what is read stays in the record, for a reason that was told or that nobody needs. */
+  fail(): void {
+    this.#faults++;
   }
 
   /** Whether a value may be what its kind demands: any text, or a code of its list. Warns of another code. */
