@@ -7,8 +7,8 @@ import {
   elementOfPerson,
 } from "../../schema/onix/mapping/contributors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
+import { type Book } from "../../schema/onix/mapping/mapped.ts";
 import {
-  type Book,
   COLLATERAL_TYPES,
   elementOfField,
   MAPPING,

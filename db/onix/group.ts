@@ -66,7 +66,8 @@ import {
   type StoredRecord,
   storeRecords,
 } from "./records.ts";
-import type { Book, Reading } from "../../schema/onix/mapping/mapping.ts";
+import type { Book } from "../../schema/onix/mapping/mapped.ts";
+import type { Reading } from "../../schema/onix/mapping/mapping.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
 

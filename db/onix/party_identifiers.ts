@@ -1,5 +1,5 @@
+import { type Book } from "../../schema/onix/mapping/mapped.ts";
 import {
-  type Book,
   elementOfField,
   type Reading,
 } from "../../schema/onix/mapping/mapping.ts";

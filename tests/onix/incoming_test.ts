@@ -196,6 +196,23 @@ Deno.test("A record is read leniently", async (t) => {
     },
   );
 
+  await t.step("all collateral is one array of a product", async () => {
+    const texts = "TextContent(TextType=03 ContentAudience=00 Text=x)".repeat(
+      300,
+    );
+    const citations = "CitedContent(CitedContentType=01 SourceTitle=x)".repeat(
+      201,
+    );
+    const read = await incoming(
+      leastWith(`CollateralDetail(${texts}${citations})`),
+    );
+    assertEquals(read.values.text_content.length, 300);
+    assertEquals(read.values.cited_content.length, 200);
+    assertEquals(shown(read), [
+      "warning too_many /Product/CollateralDetail/CitedContent[201]",
+    ]);
+  });
+
   await t.step("a GTIN is an ISBN if it is that of a book", async () => {
     for (
       const [gtin, isbn13, others] of [

@@ -6,7 +6,8 @@ import {
   type Values,
 } from "../../schema/fields.ts";
 import { objectsIn } from "../../schema/objects.ts";
-import { BLOCKS, MAPPED } from "../../schema/onix/mapping/mapping.ts";
+import { BLOCKS } from "../../schema/onix/mapping/mapped.ts";
+import { MAPPED } from "../../schema/onix/mapping/mapping.ts";
 import {
   composite,
   dataElement,

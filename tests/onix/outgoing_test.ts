@@ -31,7 +31,7 @@ import {
   writeRecord,
   written,
 } from "./support.ts";
-import type { Book } from "../../schema/onix/mapping/mapping.ts";
+import type { Book } from "../../schema/onix/mapping/mapped.ts";
 
 /** Asserts that a message with the record is valid, and returns it. */
 async function assertValid(

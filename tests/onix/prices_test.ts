@@ -4,7 +4,7 @@ import { openApp } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { xml } from "./records.ts";
 import { faultsOf, SCHEMAS, writeRecord, written } from "./support.ts";
-import type { Book } from "../../schema/onix/mapping/mapping.ts";
+import type { Book } from "../../schema/onix/mapping/mapped.ts";
 
 /*
  * The prices of a product without supply details: a price with tax is of type 02, one

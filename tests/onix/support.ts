@@ -1,9 +1,8 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
+import { type Book, containerOf } from "../../schema/onix/mapping/mapped.ts";
 import {
-  type Book,
   COLLATERAL_TYPES,
-  containerOf,
   MAPPED,
   MAPPING,
   repeatedIn,

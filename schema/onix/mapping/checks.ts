@@ -36,7 +36,10 @@ interface CheckOptions {
   isNeeded?: boolean;
 }
 
-/** The value as its schema returns it, or undefined for one that it refuses. `find` knows the places in it. */
+/**
+ * The value as its schema returns it, or undefined for one that it refuses. `find` returns
+ * where a field of it stands, or one of a group of it.
+ */
 export function check(
   schema: v.GenericSchema,
   value: unknown,
@@ -47,6 +50,7 @@ export function check(
   if (value === undefined || reader.isLenient) return value;
   const { success, output, issues } = v.safeParse(schema, value);
   if (success) return output;
+  // What rejects the record stays a value: it is not missing, too.
   let rest: unknown = options.isNeeded ? value : undefined;
   for (const issue of issues) {
     const way = (issue.path ?? []).map(({ key }) => String(key));
@@ -55,6 +59,7 @@ export function check(
     const empty = valueAt(value, way) === undefined ? element.name : undefined;
     tell(issue, { element, missing: missing ?? empty }, reader, options);
     const [name = ""] = way;
+    // What is left may be refused for another reason, so it is checked again.
     if (options.keepsRest && isObject(value) && name in value) {
       const { [name]: _, ...others } = isObject(rest) ? rest : value;
       rest = others;
@@ -97,18 +102,22 @@ function tell(
 /** The fields with which a record is rejected if they are wrong. */
 const NEEDED = ["title", "isbn13", "isbn10"];
 
-/** The codec, whose value its schema accepts. */
-export function checked(codec: Codec, schema: v.GenericSchema, name = "") {
+/** The codec of the field of this name, without values that its schema refuses. */
+export function checked(
+  codec: Codec,
+  schema: v.GenericSchema,
+  name = "",
+): Codec {
   const isNeeded = NEEDED.includes(name);
   return {
     ...codec,
-    read(parent: Element, reader: RecordReader) {
-      const find = () => ({ element: codec.find?.(parent) ?? parent });
+    read(parent, reader) {
+      const element = codec.find?.(parent) ?? parent;
       const value = codec.read(parent, reader);
+      const find = () => ({ element });
       const output = check(schema, value, find, reader, { isNeeded });
-      if (output === undefined) {
-        if (value !== undefined) reader.release(find().element);
-      }
+      const isRefused = value !== undefined && output === undefined;
+      if (isRefused) reader.release(element);
       return output;
     },
   };
@@ -160,7 +169,7 @@ export const schemaOf = remembered((
     stored?: (entry: Record<string, unknown>) => Record<string, unknown>;
   },
 ) => {
-  const entry = objectOf(withoutArrays(fields), "new", ANY_ID);
+  const entry = objectOf(withoutArrays(fields), "new", BESIDE);
   const valid = ruled(entry, "new", rules);
   return stored ? v.pipe(valid, v.transform(stored)) : valid;
 });
@@ -186,7 +195,8 @@ function withoutArrays(fields: Fields): Fields {
   );
 }
 
-const ANY_ID = {
+/** What entries have beside what their elements say. */
+const BESIDE = {
   id: v.optional(v.unknown()),
   collateral_type: v.optional(v.unknown()),
 };

@@ -16,13 +16,8 @@ import {
 import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
 import { type Sent, sentOf } from "../xml/sent.ts";
 import { withhold } from "../xml/withhold.ts";
-import {
-  type Block,
-  BLOCKS,
-  readValues,
-  type RecordValues,
-  repeatedIn,
-} from "./mapping.ts";
+import { type Block, BLOCKS } from "./mapped.ts";
+import { readValues, type RecordValues, repeatedIn } from "./mapping.ts";
 import { RecordReader } from "./record_reader.ts";
 
 /*

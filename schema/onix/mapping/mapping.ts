@@ -1,3 +1,4 @@
+import { BoundedTree, type Entry } from "../../bodies.ts";
 import { idOfCode } from "../../code_ids.ts";
 import {
   codeOf,
@@ -5,24 +6,14 @@ import {
   elementOf,
   type Field,
   type Fields,
-  type Values,
 } from "../../fields.ts";
+import { MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
-import { RECORDS } from "../../records.ts";
-import { isPartOf } from "../rules/facts.ts";
-import {
-  child,
-  childrenOf,
-  childValue,
-  type Element,
-  element,
-  setChild,
-  valueOf,
-} from "../xml/element.ts";
-import { dateIn } from "../xml/dates.ts";
 import { isbnOf } from "../xml/converted.ts";
-import { NO_PUBLISHER } from "../xml/mend.ts";
+import { dateIn } from "../xml/dates.ts";
+import { childrenOf, childValue, type Element } from "../xml/element.ts";
+import { availability } from "./availability.ts";
 import { check, checked } from "./checks.ts";
 import { COLLECTION_FIELDS, collections } from "./collections.ts";
 import {
@@ -30,85 +21,20 @@ import {
   type ContributorRow,
   contributors,
 } from "./contributors.ts";
-import { codecOf, codecOfEntry, projectFields } from "./fields.ts";
-import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
-import {
-  type Codec,
-  type RecordReader,
-  scalar,
-  textOf,
-} from "./record_reader.ts";
-import { objectsIn } from "../../objects.ts";
+import { cover, coverOf } from "./cover.ts";
 import { compositesOf } from "./entries.ts";
-import { BoundedTree, type Entry } from "../../bodies.ts";
+import { codecOf, codecOfEntry } from "./fields.ts";
+import { identifiersOf, linked, PARTY_PLACES } from "./linked.ts";
+import { blockWith, containerOf, type Mapped } from "./mapped.ts";
+import { isAt, stepsOf } from "./path.ts";
+import type { Codec, RecordReader } from "./record_reader.ts";
+import { salesRights } from "./sales_rights.ts";
 
 /*
  * What a record says of a product, field by field. In: the descriptions of a product's
  * fields with their places. Out: for each field how it is read and written, its block, and
  * what the product has for it.
  */
-
-/** The blocks of a record, which a partial update replaces as wholes. */
-export const BLOCKS = [
-  "DescriptiveDetail",
-  "CollateralDetail",
-  "PromotionDetail",
-  "ContentDetail",
-  "PublishingDetail",
-  "RelatedMaterial",
-  "ProductionDetail",
-  "ProductSupply",
-] as const;
-
-export type Block = typeof BLOCKS[number];
-
-/** What a record is written from. */
-export interface Book {
-  /** The full product, as `GET /products/{id}` shows it, with `product_territories` and `product_sales_rights`. */
-  product: Record<string, unknown>;
-  /** The records of its contributors, as `GET /contributors/{id}` shows them, by id. */
-  contributors: Readonly<Record<string, Record<string, unknown>>>;
-  /** The identifiers of its publisher and its imprint. */
-  identifiers: Readonly<Record<PartyName, readonly Entry[]>>;
-  /** The name of the organization. */
-  organization: string;
-  /** The reference that the product is bound to. Null: `urn:uuid:` and its id. */
-  reference: string | null;
-}
-
-/** A field in a record. */
-export interface Mapped extends Codec {
-  /** Its block. Null: before the blocks. */
-  block: Block | null;
-  /** Its place there: a path, or the composite that it is about. */
-  place: string;
-  /** What the product has for it. */
-  valueIn(book: Book): unknown;
-  /** Removes the elements of the record that the product referred to before, except its name. */
-  leave?(composite: Element): void;
-}
-
-/** The fields that name one record, with the references that products have to it. */
-export const REFERENCES: Readonly<Record<string, string>> = {
-  publisher: "publisher_id",
-  imprint: "imprint_id",
-};
-
-/** The parties that a product refers to, and that may have identifiers. */
-export type PartyName = "publisher" | "imprint";
-
-/** What identifies them, by the fields in which a record says it. */
-export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> =
-  {
-    publisher_identifiers: RECORDS.publishers.fields.identifiers as Values,
-    imprint_identifiers: RECORDS.imprints.fields.identifiers as Values,
-  };
-
-/** The places of their names. */
-const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
-  publisher: "Publisher[PublishingRole=01]/PublisherName",
-  imprint: "Imprint/ImprintName",
-};
 
 /** The code of a product without a form (List 150). */
 const UNDEFINED_FORM = "00";
@@ -231,105 +157,10 @@ function isSaid(name: string, field: Field): boolean {
   }
 }
 
-/** The block that has the first element of a path, by the content models. */
-function blockWith(path: string): Block | null {
-  const [{ name }] = stepsOf(path) as [Step];
-  if (name === "ProductSupply") return name;
-  return BLOCKS.find((block) => isPartOf(name, block)) ?? null;
-}
-
 /** A field that has the product's name for it. */
 function ownField(name: string, place: string, codec: Codec): Mapped {
   const valueIn: Mapped["valueIn"] = ({ product }) => product[name];
   return { block: blockWith(place), place, ...codec, valueIn };
-}
-
-/** A name or code that links to a record. `none` is the code of a product without a link. */
-function linked(
-  place: string,
-  { body }: Column,
-  valueIn: Mapped["valueIn"],
-  none?: string,
-): Mapped {
-  const codec = checked(codecAt(place), body!);
-  const [step, leaf] = stepsOf(place) as [Step, Step?];
-  const read: Codec["read"] = (composite, reader) => {
-    const value = codec.read(composite, reader);
-    if (leaf) warnOfNameless(composite, step, leaf, reader);
-    return value === none || isStandIn(composite, step) ? undefined : value;
-  };
-  const leave: Mapped["leave"] = (composite) => {
-    const found = leaf &&
-      childrenOf(composite, step.name).find((each) => isAt(step, each));
-    if (!found) return;
-    const codes = step.codes.map(([name]) => name);
-    found.children = found.children.filter(({ name }) =>
-      name === leaf.name || codes.includes(name)
-    );
-  };
-  return { block: blockWith(place), place, ...codec, read, valueIn, leave };
-}
-
-/** Warns of the composites of a step that have its codes, and no name. */
-function warnOfNameless(
-  parent: Element,
-  { name, codes }: Step,
-  leaf: Step,
-  reader: RecordReader,
-): void {
-  for (const each of childrenOf(parent, name)) {
-    const hasCodes = codes.every(([code]) => child(each, code));
-    if (hasCodes && !childValue(each, leaf.name)) reader.lacks(each, leaf.name);
-  }
-}
-
-/** Whether the composite of a step stands in for a publisher that the product does not have. */
-function isStandIn(parent: Element, { name }: Step): boolean {
-  return child(parent, name)?.attributes.sourcename === NO_PUBLISHER;
-}
-
-/**
- * The identifiers of a party that a record names. They are values of the party, not of the
- * product, so they have no form to compare. What goes out is the record's, but of a type that
- * the party has, as the party has it.
- */
-function identifiersOf(party: PartyName): Mapped {
-  const [step, leaf] = stepsOf(PARTY_PLACES[party]) as [Step, Step];
-  const field = IDENTIFIERS[`${party}_identifiers`];
-  const all = codecOf("identifiers", field, step.name)!;
-  const typeOf = field.distinct![0]!.keyOf;
-  const partyIn = (block: Element) => {
-    const found = block.children.find((each) => isAt(step, each));
-    const isNamed = found && childValue(found, leaf.name) !== undefined;
-    return isNamed && !isStandIn(block, step) ? found : undefined;
-  };
-  const read: Codec["read"] = (block, reader) => {
-    const found = partyIn(block);
-    return found && all.read(found, reader);
-  };
-  return {
-    block: blockWith(step.name),
-    place: PARTY_PLACES[party].replace(leaf.name, `${step.name}Identifier`),
-    read,
-    write(block, now, _, reader) {
-      const before = objectsIn(read(block, reader));
-      let after = before;
-      for (const own of objectsIn(now)) {
-        const [first, ...others] = after.filter((one) =>
-          typeOf(one) === typeOf(own)
-        );
-        if (!first) after = [...after, own];
-        else if (first.id_value !== own.id_value) {
-          after = after.filter((one) => !others.includes(one))
-            .map((one) => one === first ? own : one);
-        }
-      }
-      const found = partyIn(block);
-      if (found && after !== before) all.write(found, after, before, reader);
-    },
-    project: () => undefined,
-    valueIn: ({ identifiers }) => identifiers[party],
-  };
 }
 
 /** The entries that say another field, such as the extent that is the page count. */
@@ -402,41 +233,17 @@ function collateral(type: typeof COLLATERAL_TYPES[number]): Mapped {
   };
 }
 
-/** The first link of the first front cover. A product without resources may still have a cover URL. */
-function cover(): Codec {
-  const isFront = (each: Element) =>
-    childValue(each, "ResourceContentType") === "01" &&
-    childValue(each, "ResourceMode") === "03";
-  const linkOf = (parent: Element) =>
-    childrenOf(parent, "SupportingResource").filter(isFront)
-      .flatMap((each) => childrenOf(each, "ResourceVersion"))
-      .map((version) => child(version, "ResourceLink"))
-      .find((link) => valueOf(link));
-  return {
-    find: linkOf,
-    // It follows from the resources that a product can have.
-    read: () => undefined,
-    write(parent, now, before) {
-      const url = textOf(now);
-      const link = linkOf(parent);
-      if (url === undefined) return;
-      if (link) {
-        // A link that was changed itself stays.
-        if (valueOf(link) === before) link.text = url;
-        return;
-      }
-      parent.children.push(element("SupportingResource", [
-        element("ResourceContentType", "01"),
-        element("ContentAudience", "00"),
-        element("ResourceMode", "03"),
-        element("ResourceVersion", [
-          element("ResourceForm", "01"),
-          element("ResourceLink", url),
-        ]),
-      ]));
-    },
-    project: scalar,
-  };
+/** The types of collateral are one array of a product: what that has no room for goes. */
+function leaveRoom(values: RecordValues, reader: RecordReader): void {
+  const all = COLLATERAL_TYPES.flatMap((type) => objectsIn(values[type]));
+  const over = new Set(all.slice(MAX_ENTRIES));
+  if (over.size === 0 || reader.isLenient) return;
+  const elements = Array.from(over, (entry) => reader.elementOf(entry)!);
+  reader.warn("too_many", `At most ${MAX_ENTRIES} entries`, elements[0]!);
+  for (const found of elements) reader.release(found);
+  for (const type of COLLATERAL_TYPES) {
+    values[type] = objectsIn(values[type]).filter((entry) => !over.has(entry));
+  }
 }
 
 /** The supplies, if they have no more entries than a body may have. */
@@ -460,97 +267,6 @@ function supplies(): Codec {
       return value;
     },
   };
-}
-
-/** The sales rights, and after them that of the rest of the world, an element of its own without territory. */
-function salesRights(): Codec {
-  const { fields } = ARRAYS.product_sales_rights;
-  const rest = "ROWSalesRightsType";
-  const typeOfRest = checked(
-    codecAt(rest),
-    (fields.sales_rights_type as Column).body!,
-  );
-  const isRest = (entry: Record<string, unknown>) =>
-    entry.is_rest_of_world === true;
-  const entry = codecOfEntry("SalesRights", ARRAYS.product_sales_rights);
-  const inTerritory = compositesOf("SalesRights", entry);
-  return {
-    find: (parent, index = 0) =>
-      [...childrenOf(parent, "SalesRights"), ...childrenOf(parent, rest)][
-        index
-      ],
-    read(parent, reader) {
-      const rights = inTerritory.read(parent, reader) as unknown[] | undefined;
-      const found = child(parent, rest);
-      const code = rights && typeOfRest.read(parent, reader);
-      if (!found || !code) return rights;
-      const right = { sales_rights_type: code, is_rest_of_world: true };
-      const { result } = reader.attempt(() =>
-        entry.accept(right, found, reader)
-      );
-      return result ? [...rights, reader.tie(found, result)] : rights;
-    },
-    write(parent, now, before, reader) {
-      const all = objectsIn(now);
-      inTerritory.write(
-        parent,
-        all.filter((entry) => !isRest(entry)),
-        objectsIn(before).filter((entry) => !isRest(entry)),
-        reader,
-      );
-      setChild(parent, rest, textOf(all.find(isRest)?.sales_rights_type));
-    },
-    project: (value) => {
-      const all = objectsIn(value).map((entry) => ({
-        ...projectFields(fields, "SalesRights", entry),
-        ...isRest(entry) && { is_rest_of_world: true },
-      }));
-      // An element can say one for the rest of the world, and says it last.
-      all.sort((a, b) =>
-        Number("is_rest_of_world" in a) - Number("is_rest_of_world" in b)
-      );
-      return all.length > 0 ? all : undefined;
-    },
-  };
-}
-
-/** The availability, if all supply details have the same. A changed one is that of all that had the old one. */
-function availability(): Codec {
-  const name = "ProductAvailability";
-  const detailsIn = (product: Element) =>
-    childrenOf(product, "ProductSupply")
-      .flatMap((supply) => childrenOf(supply, "SupplyDetail"));
-  const codesIn = (product: Element) =>
-    detailsIn(product).flatMap((detail) => childrenOf(detail, name))
-      .filter((each) => valueOf(each) !== undefined);
-  return {
-    find: (product) => codesIn(product)[0],
-    read(product, reader) {
-      const [first, ...others] = codesIn(product);
-      const code = valueOf(first);
-      if (!first || others.some((other) => valueOf(other) !== code)) return;
-      reader.claim(first);
-      return code;
-    },
-    write(product, now, before) {
-      const code = textOf(now);
-      if (code === undefined) return;
-      const old = codesIn(product).length > 0 ? textOf(before) : undefined;
-      for (const detail of detailsIn(product)) {
-        if (childValue(detail, name) === old) setChild(detail, name, code);
-      }
-    },
-    project: scalar,
-  };
-}
-
-/** The first link of the first front cover (List 158, 01) that is an image (List 159, 03). */
-export function coverOf(resources: unknown): unknown {
-  const covers = objectsIn(resources).filter((resource) =>
-    resource.resource_content_type === "01" && resource.resource_mode === "03"
-  );
-  return covers.flatMap(({ resource_versions }) => objectsIn(resource_versions))
-    .flatMap(({ resource_links }) => resource_links ?? [])[0];
 }
 
 /** The values of a record, those of its blocks only if it has them. */
@@ -579,19 +295,9 @@ export function readValues(
     if (!isWhole) reader.markUnreadable(name);
     if (result !== undefined) values[name] = result;
   }
+  leaveRoom(values, reader);
   values.cover_image_url = coverOf(values.supporting_resources);
   return values;
-}
-
-/** The composite in which a field of the block stands. */
-export function containerOf(
-  record: Element,
-  block: Block | null,
-): Element | undefined {
-  // Each `ProductSupply` is an entry of its own.
-  return block === null || block === "ProductSupply"
-    ? record
-    : child(record, block);
 }
 
 /** The element of a field of the product in a record, or of the entry with this index. */

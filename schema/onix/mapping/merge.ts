@@ -14,20 +14,17 @@ import { type Element, saysSame } from "../xml/element.ts";
 import { isSameCollection } from "./collections.ts";
 import { isSamePerson } from "./contributors.ts";
 import { codecOf } from "./fields.ts";
+import { coverOf } from "./cover.ts";
+import { REFERENCES } from "./linked.ts";
+import { type Block, type Book, containerOf, type Mapped } from "./mapped.ts";
 import {
-  type Block,
-  type Book,
   COLLATERAL_TYPES,
-  containerOf,
-  coverOf,
   type Differences,
   elementOfField,
   MAPPED,
-  type Mapped,
   MAPPING,
   type Reading,
   type RecordValues,
-  REFERENCES,
   repeatedIn,
 } from "./mapping.ts";
 import { missingAt, stepsOf } from "./path.ts";

@@ -13,20 +13,16 @@ import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
 import { copyIds } from "./ids.ts";
+import { IDENTIFIERS, REFERENCES } from "./linked.ts";
+import { BLOCKS, type Book, containerOf, type Mapped } from "./mapped.ts";
 import {
-  BLOCKS,
-  type Book,
-  containerOf,
   type Differences,
-  IDENTIFIERS,
   MAPPED,
-  type Mapped,
   MAPPING,
   PRODUCT_CODE,
   type Reading,
   readValues,
   type RecordValues,
-  REFERENCES,
 } from "./mapping.ts";
 import { RecordReader, textOf } from "./record_reader.ts";
 

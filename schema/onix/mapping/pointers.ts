@@ -3,14 +3,9 @@ import { objectsIn, remembered } from "../../objects.ts";
 import { ORGANIZATION } from "../../organization.ts";
 import { ARRAYS, FIELDS } from "../../product.ts";
 import { childValue, type Element } from "../xml/element.ts";
-import {
-  BLOCKS,
-  COLLATERAL_TYPES,
-  containerOf,
-  IDENTIFIERS,
-  MAPPED,
-  MAPPING,
-} from "./mapping.ts";
+import { IDENTIFIERS } from "./linked.ts";
+import { BLOCKS, containerOf } from "./mapped.ts";
+import { COLLATERAL_TYPES, MAPPED, MAPPING } from "./mapping.ts";
 import { isAt, type Step, stepsOf } from "./path.ts";
 import { RecordReader } from "./record_reader.ts";
 

@@ -1,0 +1,42 @@
+import {
+  childrenOf,
+  childValue,
+  type Element,
+  setChild,
+  valueOf,
+} from "../xml/element.ts";
+import { type Codec, scalar, textOf } from "./record_reader.ts";
+
+/*
+ * The availability of a product, which a record says of each supplier.
+ */
+
+/** The availability, if all supply details have the same. A changed one is that of all that had the old one. */
+export function availability(): Codec {
+  const name = "ProductAvailability";
+  const detailsIn = (product: Element) =>
+    childrenOf(product, "ProductSupply")
+      .flatMap((supply) => childrenOf(supply, "SupplyDetail"));
+  const codesIn = (product: Element) =>
+    detailsIn(product).flatMap((detail) => childrenOf(detail, name))
+      .filter((each) => valueOf(each) !== undefined);
+  return {
+    find: (product) => codesIn(product)[0],
+    read(product, reader) {
+      const [first, ...others] = codesIn(product);
+      const code = valueOf(first);
+      if (!first || others.some((other) => valueOf(other) !== code)) return;
+      reader.claim(first);
+      return code;
+    },
+    write(product, now, before) {
+      const code = textOf(now);
+      if (code === undefined) return;
+      const old = codesIn(product).length > 0 ? textOf(before) : undefined;
+      for (const detail of detailsIn(product)) {
+        if (childValue(detail, name) === old) setChild(detail, name, code);
+      }
+    },
+    project: scalar,
+  };
+}

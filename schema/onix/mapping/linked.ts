@@ -1,0 +1,122 @@
+import type { Column, Values } from "../../fields.ts";
+import { objectsIn } from "../../objects.ts";
+import { RECORDS } from "../../records.ts";
+import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
+import { NO_PUBLISHER } from "../xml/mend.ts";
+import { checked } from "./checks.ts";
+import { codecOf } from "./fields.ts";
+import { blockWith, type Mapped, type PartyName } from "./mapped.ts";
+import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
+import type { Codec, RecordReader } from "./record_reader.ts";
+
+/*
+ * What a record names, and a product refers to: publisher and imprint by name, with
+ * identifiers, and the codes of lists with tables of their own.
+ */
+
+/** The fields that name one record, with the references that products have to it. */
+export const REFERENCES: Readonly<Record<string, string>> = {
+  publisher: "publisher_id",
+  imprint: "imprint_id",
+};
+
+/** What identifies them, by the fields in which a record says it. */
+export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> =
+  {
+    publisher_identifiers: RECORDS.publishers.fields.identifiers as Values,
+    imprint_identifiers: RECORDS.imprints.fields.identifiers as Values,
+  };
+
+/** The places of their names. */
+export const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
+  publisher: "Publisher[PublishingRole=01]/PublisherName",
+  imprint: "Imprint/ImprintName",
+};
+
+/** A name or code that links to a record. `none` is the code of a product without a link. */
+export function linked(
+  place: string,
+  { body }: Column,
+  valueIn: Mapped["valueIn"],
+  none?: string,
+): Mapped {
+  const codec = checked(codecAt(place), body!);
+  const [step, leaf] = stepsOf(place) as [Step, Step?];
+  const read: Codec["read"] = (composite, reader) => {
+    const value = codec.read(composite, reader);
+    if (leaf) warnOfNameless(composite, step, leaf, reader);
+    return value === none || isStandIn(composite, step) ? undefined : value;
+  };
+  const leave: Mapped["leave"] = (composite) => {
+    const found = leaf &&
+      childrenOf(composite, step.name).find((each) => isAt(step, each));
+    if (!found) return;
+    const codes = step.codes.map(([name]) => name);
+    found.children = found.children.filter(({ name }) =>
+      name === leaf.name || codes.includes(name)
+    );
+  };
+  return { block: blockWith(place), place, ...codec, read, valueIn, leave };
+}
+
+/** Warns of the composites of a step that have its codes, and no name. */
+function warnOfNameless(
+  parent: Element,
+  { name, codes }: Step,
+  leaf: Step,
+  reader: RecordReader,
+): void {
+  for (const each of childrenOf(parent, name)) {
+    const hasCodes = codes.every(([code]) => child(each, code));
+    if (hasCodes && !childValue(each, leaf.name)) reader.lacks(each, leaf.name);
+  }
+}
+
+/** Whether the composite of a step stands in for a publisher that the product does not have. */
+function isStandIn(parent: Element, { name }: Step): boolean {
+  return child(parent, name)?.attributes.sourcename === NO_PUBLISHER;
+}
+
+/**
+ * The identifiers of a party that a record names. They are values of the party, not of the
+ * product, so they have no form to compare. What goes out is the record's, but of a type that
+ * the party has, as the party has it.
+ */
+export function identifiersOf(party: PartyName): Mapped {
+  const [step, leaf] = stepsOf(PARTY_PLACES[party]) as [Step, Step];
+  const field = IDENTIFIERS[`${party}_identifiers`];
+  const all = codecOf("identifiers", field, step.name)!;
+  const typeOf = field.distinct![0]!.keyOf;
+  const partyIn = (block: Element) => {
+    const found = block.children.find((each) => isAt(step, each));
+    const isNamed = found && childValue(found, leaf.name) !== undefined;
+    return isNamed && !isStandIn(block, step) ? found : undefined;
+  };
+  const read: Codec["read"] = (block, reader) => {
+    const found = partyIn(block);
+    return found && all.read(found, reader);
+  };
+  return {
+    block: blockWith(step.name),
+    place: PARTY_PLACES[party].replace(leaf.name, `${step.name}Identifier`),
+    read,
+    write(block, now, _, reader) {
+      const before = objectsIn(read(block, reader));
+      let after = before;
+      for (const own of objectsIn(now)) {
+        const [first, ...others] = after.filter((one) =>
+          typeOf(one) === typeOf(own)
+        );
+        if (!first) after = [...after, own];
+        else if (first.id_value !== own.id_value) {
+          after = after.filter((one) => !others.includes(one))
+            .map((one) => one === first ? own : one);
+        }
+      }
+      const found = partyIn(block);
+      if (found && after !== before) all.write(found, after, before, reader);
+    },
+    project: () => undefined,
+    valueIn: ({ identifiers }) => identifiers[party],
+  };
+}
