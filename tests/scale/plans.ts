@@ -11,6 +11,9 @@ const GROWING =
 
 const ROWS = 20_000;
 
+/** How many rows a statement inserts, within its time limit. */
+const PART = 5_000;
+
 /**
  * Fills the growing tables with rows of one organization, and drops what would refuse them.
  * Returns the names of the tables.
@@ -54,10 +57,15 @@ export async function fillWithoutStatistics(
     await sql.unsafe(`alter table ${table} drop constraint ${name}`);
   }
   for (const { name, columns, values } of tables) {
-    await sql.unsafe(`
-      alter table ${name} set (autovacuum_enabled = false), disable trigger user;
-      insert into ${name} (${columns}) select ${values} from generate_series(1, ${ROWS}) i
-    `);
+    await sql.unsafe(
+      `alter table ${name} set (autovacuum_enabled = false), disable trigger user`,
+    );
+    for (let last = PART; last <= ROWS; last += PART) {
+      await sql.unsafe(`
+        insert into ${name} (${columns})
+        select ${values} from generate_series(${last - PART + 1}, ${last}) i
+      `);
+    }
   }
   return new Set(tables.map(({ name }) => name));
 }

@@ -127,9 +127,8 @@ Deno.test("The rules of a distributable database", async ({ step: it }) => {
     ignore: !SETTINGS.url,
     async fn() {
       await using full = await openOwnApp();
+      const tables = await fillWithoutStatistics(full.sql);
       await full.sql.begin(async (sql) => {
-        await sql`set local statement_timeout = 0`;
-        const tables = await fillWithoutStatistics(sql);
         await sql`set local plan_cache_mode = force_generic_plan`;
         await sql`set local random_page_cost = 1.1`;
         const reading: string[] = [];
