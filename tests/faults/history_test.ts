@@ -170,7 +170,7 @@ faultTest(
           organization_id, product_id, change_version, names_version, changed_at, event, summary, details
         )
         select
-          d.organization_id, d.product_id, d.change_version - n, 0, now() - make_interval(days => 100, secs => n),
+          d.organization_id, d.product_id, d.change_version - n, 0, d.changed_at - make_interval(days => 100, secs => n),
           'changed', d.summary, d.details
         from product_documents d
         cross join generate_series(1, 400) n
