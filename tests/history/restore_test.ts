@@ -181,7 +181,7 @@ Deno.test({
 });
 
 /**
- * A new seed for each run, which is printed. `deno task test FILE -- 123` repeats the run with
+ * A new seed for each run, which the name has. `deno task test FILE -- 123` repeats the run with
  * seed 123, and `-- 123 200` runs two hundred sequences, with the seeds that follow.
  */
 const [SEED = Math.floor(Math.random() * 2 ** 31), RUNS = 1] = Deno.args
@@ -189,10 +189,12 @@ const [SEED = Math.floor(Math.random() * 2 ** 31), RUNS = 1] = Deno.args
 
 const it = testsOf("A product after 200 random writes");
 
-it("is in each version as it was shown", async (scene) => {
-  console.log(`Seed: ${SEED}`);
-  for (let n = 0; n < RUNS; n++) await writeAtRandom(scene, SEED + n);
-});
+for (let seed = SEED; seed < SEED + RUNS; seed++) {
+  it(
+    `is in each version as it was shown, with the seed ${seed}`,
+    (scene) => writeAtRandom(scene, seed),
+  );
+}
 
 /** Writes a product 200 times, and expects each version to be what was shown then. */
 async function writeAtRandom(
