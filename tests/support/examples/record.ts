@@ -209,7 +209,8 @@ async function openFixer(): Promise<
     return GENERATED.reduce(
       (text, [pattern, fixedValue], i) =>
         text.replace(pattern, (value) => {
-          if (demo.includes(value)) return value;
+          // The digits of a version may stand in the demo by chance.
+          if (/\D/.test(value) && demo.includes(value)) return value;
           const values = known[i]!;
           if (!values.has(value)) {
             const counted = `${resource} ${i}`;
