@@ -4,8 +4,8 @@ import type { ApiError } from "../../schema/errors.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
 import { idsIn } from "../../schema/onix/mapping/ids.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
+import { differencesOf } from "../../schema/onix/mapping/differences.ts";
 import {
-  differencesOf,
   type Last,
   type Merged,
   mergeEdits,

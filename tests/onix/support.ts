@@ -7,7 +7,8 @@ import {
   MAPPING,
   repeatedIn,
 } from "../../schema/onix/mapping/mapping.ts";
-import { differencesOf, mergeEdits } from "../../schema/onix/mapping/merge.ts";
+import { differencesOf } from "../../schema/onix/mapping/differences.ts";
+import { mergeEdits } from "../../schema/onix/mapping/merge.ts";
 import { ARRAYS, FIELDS } from "../../schema/product.ts";
 import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";

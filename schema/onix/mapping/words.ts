@@ -2,22 +2,26 @@ import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { isObject } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { dataElement } from "../rules/facts.ts";
-import { textOf } from "./record_reader.ts";
+import { scalar, textOf } from "./record_reader.ts";
 
 /*
- * Entries in words, by which a reader of a message knows which one is meant.
+ * Entries and values in words, by which a reader of a message knows which one is meant.
  */
 
 /** The most values of an entry that are named. */
 const MAX_VALUES = 8;
 
+/** What entries are. */
+export interface Kind {
+  /** The name of their composite. */
+  composite: string;
+  key: readonly string[];
+  fields: Fields;
+}
+
 /** The composite and the natural key of an entry: its codes with their labels. */
 export function inWords(
-  { composite, key, fields }: {
-    composite: string;
-    key: readonly string[];
-    fields: Fields;
-  },
+  { composite, key, fields }: Kind,
   entry: Record<string, unknown>,
 ): string {
   const names = new Set(key.map((path) => path.split(".")[0]!));
@@ -53,4 +57,13 @@ function labelOf(element: string, code: string): string | undefined {
   const { codes } = CODE_LISTS[`${list}` as keyof typeof CODE_LISTS] ??
     { codes: [] };
   return codes.find((one) => one.code === code)?.label;
+}
+
+/** A value in a message. */
+export function valueInWords(value: unknown): string {
+  const plain = scalar(value);
+  const isNone = plain === undefined && !(value instanceof Object);
+  if (isNone) return "";
+  const text = typeof plain === "string" ? plain : JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
