@@ -1,17 +1,7 @@
-import {
-  createLog,
-  errorFields,
-  type Log,
-  logDefects,
-  openOutput,
-} from "./middleware/log.ts";
+import { createLog, errorFields, type Log, logDefects, openOutput } from "./middleware/log.ts";
 import { serve } from "./routes/serve.ts";
 import { openService, type Service } from "./routes/service.ts";
-import {
-  type Config,
-  findUnknownVariables,
-  readConfig,
-} from "./schema/config.ts";
+import { type Config, findUnknownVariables, readConfig } from "./schema/config.ts";
 import { escapeLines } from "./schema/control_characters.ts";
 import { VERSION } from "./schema/version.ts";
 

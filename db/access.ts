@@ -126,8 +126,7 @@ const keys = sql<ListedKey>`
 `;
 
 /** The keys of the organization, newest first. */
-export const listKeys: Statement<ListedKey> =
-  sql`${keys} order by k.created_at desc, k.id`;
+export const listKeys: Statement<ListedKey> = sql`${keys} order by k.created_at desc, k.id`;
 
 /** One key of the organization. */
 export function listedKey(id: string): Statement<ListedKey> {

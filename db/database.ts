@@ -1,23 +1,10 @@
-import {
-  type ConnectionSettings,
-  openConnection,
-} from "./connections/connection.ts";
+import { type ConnectionSettings, openConnection } from "./connections/connection.ts";
 import { maintain, openEmbedded } from "./connections/embedded.ts";
 import { pause } from "./connections/deadline.ts";
 import { isConflict, isConnectionLoss } from "./connections/errors.ts";
 import { Pool } from "./connections/pool.ts";
-import {
-  type Caller,
-  type Kind,
-  type Load,
-  Queue,
-} from "./connections/queue.ts";
-import {
-  type Result,
-  type Results,
-  sql,
-  type Statement,
-} from "./connections/sql.ts";
+import { type Caller, type Kind, type Load, Queue } from "./connections/queue.ts";
+import { type Result, type Results, sql, type Statement } from "./connections/sql.ts";
 import {
   type Author,
   inTransaction,
@@ -119,9 +106,7 @@ export async function openDatabase(
   settings: DatabaseSettings,
   { observe }: { observe?: Observe } = {},
 ): Promise<Database> {
-  const embedded = settings.url
-    ? undefined
-    : await openEmbedded(settings.dataDir);
+  const embedded = settings.url ? undefined : await openEmbedded(settings.dataDir);
   const pool = new Pool(() => openConnection(settings, embedded?.socket), {
     connections: embedded ? 1 : settings.poolSize,
     // An embedded database that does not respond is busy, not dead.

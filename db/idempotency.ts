@@ -60,17 +60,14 @@ export async function withIdempotencyKey(
   read?: (database: Queries, id: string) => Promise<string>,
 ): Promise<KeyedOutcome> {
   const hasKey = request.key !== undefined;
-  const storeResponse = (source: Statement) =>
-    hasKey ? storeResult(request, source) : [];
+  const storeResponse = (source: Statement) => hasKey ? storeResult(request, source) : [];
   try {
     const result = await database.transaction(
       (tx) => work(tx, storeResponse),
       ...hasKey ? claimKey(request) : [],
     );
     const { id, response } = result;
-    const size = response === null
-      ? MAX_STORED_BYTES
-      : Buffer.byteLength(response);
+    const size = response === null ? MAX_STORED_BYTES : Buffer.byteLength(response);
     if (hasKey && Math.random() * BYTES_PER_PURGE < size) {
       database.inBackground(deleteOldest);
     }

@@ -1,17 +1,9 @@
 import { unavailable } from "../schema/errors.ts";
 import { newKey } from "./access.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
-import {
-  asScript,
-  noTimeLimits,
-  type Transaction,
-} from "./connections/transaction.ts";
+import { asScript, noTimeLimits, type Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
-import {
-  type CopiedWebhook,
-  isAtOrigin,
-  startOriginIfCopied,
-} from "./origin.ts";
+import { type CopiedWebhook, isAtOrigin, startOriginIfCopied } from "./origin.ts";
 import {
   DEMO,
   readSchema,
@@ -234,9 +226,7 @@ function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
 }
 
 function isApplied(file: SqlFile, applied: AppliedFile[]): boolean {
-  return applied.some(({ name, sha256 }) =>
-    name === file.name && sha256 === file.sha256
-  );
+  return applied.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256);
 }
 
 /** Runs a file of `sql/` and records it as applied. Each statement runs once, so the session prepares none. */
@@ -277,9 +267,7 @@ function scriptProblem(
   },
 ): string {
   const place = internal_position && internal_query
-    ? `${path}:${
-      internal_query.slice(0, Number(internal_position)).split("\n").length
-    }`
+    ? `${path}:${internal_query.slice(0, Number(internal_position)).split("\n").length}`
     : path;
   const advice = NOT_SUPPORTED.includes(code)
     ? "files run in one transaction, without COMMIT, ROLLBACK, SAVEPOINT, COPY from or to the client, and commands of psql: run others with psql"

@@ -36,9 +36,7 @@ export function mayBeNamed(
 ): Statement {
   // The partial index requires the first condition, and a list in its order a single key.
   const isIndexed = raw(isShared(table) ? "" : "r.name_key >= '' and");
-  const isKey = names.length === 1
-    ? sql`= left(key_of_name(${names[0]}), 200)`
-    : sql`= any(array(
+  const isKey = names.length === 1 ? sql`= left(key_of_name(${names[0]}), 200)` : sql`= any(array(
       select left(key_of_name(x.name), 200)
       from jsonb_array_elements_text(${json([...new Set(names)])}) x (name)
     ))`;

@@ -106,8 +106,7 @@ export async function openReplica(
         isDistributed: () => primary.isDistributed(),
         lookUp: reading("lookUp"),
         scan: reading("scan"),
-        transaction: (work, ...opening) =>
-          primary.transaction(work, ...opening),
+        transaction: (work, ...opening) => primary.transaction(work, ...opening),
         write: (...statements) => primary.write(...statements),
         // A read-only caller's reads store nothing.
         inBackground: () => Promise.resolve(),

@@ -72,9 +72,7 @@ export function createAuthenticator(): Authenticator {
     const endSpan = services.telemetry.start("authentication");
     const apiKey = request.headers.get("x-api-key");
     try {
-      const caller = apiKey === null
-        ? byToken(context, caches)
-        : byKey(context, caches, apiKey);
+      const caller = apiKey === null ? byToken(context, caches) : byKey(context, caches, apiKey);
       if (caller instanceof Promise) return observed(caller, endSpan);
       endSpan();
       return caller;

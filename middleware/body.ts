@@ -18,8 +18,7 @@ const XML_MEDIA_TYPE =
   /^(?:application|text)\/xml[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
 
 /** The media type of sheets. */
-const CSV_MEDIA_TYPE =
-  /^text\/csv[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
+const CSV_MEDIA_TYPE = /^text\/csv[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
 
 const CHARSET = /;[ \t]*charset=(?:"([^"]*)"|([^;"\s]+))/i;
 
@@ -263,9 +262,7 @@ async function* readChunks(
           new ApiError(
             "REQUEST_TIMEOUT",
             stalls < deadline
-              ? `The body stalled: it must arrive at ${
-                bytesPerMs * 1000
-              } bytes a second or faster`
+              ? `The body stalled: it must arrive at ${bytesPerMs * 1000} bytes a second or faster`
               : `The body did not arrive within ${totalMs / 1000} seconds`,
           ),
       );

@@ -156,9 +156,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
         return await handler(admitted);
       }
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
-      const length = schema
-        ? jsonLength(request, services.maxBodyBytes)
-        : HELD_BYTES;
+      const length = schema ? jsonLength(request, services.maxBodyBytes) : HELD_BYTES;
       // A body may wait for the memory of texts, but not the other way around.
       using held = await shares.bodies.enter(
         caller,
@@ -190,9 +188,7 @@ async function readBody(
   try {
     return await readJson(admitted, schema, length);
   } catch (error) {
-    throw error instanceof ApiError
-      ? await withReferences(admitted.database, error)
-      : error;
+    throw error instanceof ApiError ? await withReferences(admitted.database, error) : error;
   }
 }
 
@@ -218,7 +214,5 @@ export function queriesOf(
   author: Author,
 ): Queries {
   const primary = database.for({ deadline, caller, author, memory });
-  return replica && !caller.may.write
-    ? replica.for({ deadline, caller, primary })
-    : primary;
+  return replica && !caller.may.write ? replica.for({ deadline, caller, primary }) : primary;
 }

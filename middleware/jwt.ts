@@ -27,17 +27,13 @@ const JWT_TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
  */
 export function createTokenVerifier(config: TokenConfig): TokenVerifier {
   const options: jose.JWTVerifyOptions = {
-    algorithms: "secret" in config
-      ? ["HS256"]
-      : ["RS256", "PS256", "ES256", "EdDSA"],
+    algorithms: "secret" in config ? ["HS256"] : ["RS256", "PS256", "ES256", "EdDSA"],
     requiredClaims: ["exp", "sub"],
     clockTolerance: SKEW,
     ...config.issuer && { issuer: config.issuer },
     ...config.audience && { audience: config.audience },
   };
-  const key = "secret" in config
-    ? new TextEncoder().encode(config.secret)
-    : keysAt(config.jwksUrl);
+  const key = "secret" in config ? new TextEncoder().encode(config.secret) : keysAt(config.jwksUrl);
 
   return async (token) => {
     try {

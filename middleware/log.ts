@@ -31,10 +31,8 @@ export function errorFields(thrown: unknown): unknown {
   if (!thrown) return undefined;
   const error = thrown as { [field: string]: string | undefined };
   const { name, code, constraint_name, routine, claim } = error;
-  const at = code
-    ? undefined
-    : error.stack?.split("\n").map((line) => line.trim())
-      .filter((line) => line.startsWith("at ")).slice(0, 4);
+  const at = code ? undefined : error.stack?.split("\n").map((line) => line.trim())
+    .filter((line) => line.startsWith("at ")).slice(0, 4);
   return { name, code, constraint_name, routine, claim, at };
 }
 
@@ -122,9 +120,7 @@ export function openOutput(
 }
 
 function report(lines: number): string {
-  return lines === 0
-    ? ""
-    : logLine("warn", { message: "Log lines were dropped", lines });
+  return lines === 0 ? "" : logLine("warn", { message: "Log lines were dropped", lines });
 }
 
 function countLines(text: string): number {

@@ -64,7 +64,5 @@ function invalidHeader(header: string, code: string, message: string) {
 /** The client's id if it is valid and not a misplaced API key, and a new one otherwise. */
 export function requestIdOf({ headers }: Request): string {
   const given = headers.get("x-request-id");
-  return given && /^(?!cat_)[A-Za-z0-9._-]{1,128}$/i.test(given)
-    ? given
-    : crypto.randomUUID();
+  return given && /^(?!cat_)[A-Za-z0-9._-]{1,128}$/i.test(given) ? given : crypto.randomUUID();
 }

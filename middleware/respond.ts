@@ -160,8 +160,7 @@ function distinctNames(ignored: readonly Ignored[]): string[] {
 
 /** Writes the line of a request, and at the level `debug` the reason of a refusal. */
 function logRequest(
-  { services: { log, telemetry }, request, caller, log: fields, ignored }:
-    Context,
+  { services: { log, telemetry }, request, caller, log: fields, ignored }: Context,
   { requestId, status, ms, error }: {
     requestId: string;
     status: number;

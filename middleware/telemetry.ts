@@ -38,8 +38,7 @@ export function openTelemetry(): Telemetry {
     meter?.createObservableUpDownCounter(`db.client.connection.${name}`);
   const used = gauge("count");
   const waiting = gauge("pending_requests");
-  const current = () =>
-    api.context.active().getValue(CURRENT_SPAN) as Span | undefined;
+  const current = () => api.context.active().getValue(CURRENT_SPAN) as Span | undefined;
   return {
     routed(method, path) {
       current()?.updateName(`${method} ${path}`);

@@ -4,12 +4,7 @@ import { isbnKeys } from "../db/products/keys.ts";
 import { preconditionOf } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import {
-  type Batch,
-  matchedValue,
-  type SentOperation,
-  validBody,
-} from "../schema/batch.ts";
+import { type Batch, matchedValue, type SentOperation, validBody } from "../schema/batch.ts";
 import { failure, guarded } from "../schema/defects.ts";
 import { ApiError, invalidAt } from "../schema/errors.ts";
 import { ONE_OF_BOTH } from "../schema/history.ts";
@@ -103,9 +98,7 @@ function readUpsert(
   const { method, match } = sent;
   const created = readOperationBody(sent, "create", ignored);
   // A body may lack what only a new product needs.
-  const body = created instanceof ApiError
-    ? readOperationBody(sent, "update", ignored)
-    : created;
+  const body = created instanceof ApiError ? readOperationBody(sent, "update", ignored) : created;
   if (body instanceof ApiError) return body;
   const value = matchedValue(match, sent.body, body);
   if (value instanceof ApiError) return value;

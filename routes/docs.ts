@@ -1,11 +1,6 @@
 import { readiness } from "../db/database.ts";
 import { etagOf } from "../db/entity_tag.ts";
-import type {
-  Handler,
-  HandlerResponse,
-  Routed,
-  Services,
-} from "../middleware/context.ts";
+import type { Handler, HandlerResponse, Routed, Services } from "../middleware/context.ts";
 import { checkReady } from "../middleware/guard.ts";
 import { errorCodes } from "../schema/openapi/error_responses.ts";
 import type { Operation } from "../schema/openapi/operation.ts";

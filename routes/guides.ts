@@ -48,9 +48,7 @@ export async function readGuides(): Promise<Guide[]> {
     const first = content.find(({ type }) => type === "paragraph");
     const [sentence] = (first as Tokens.Paragraph).text.split(/(?<=[.?])\s/);
     const html = samplesIn(content)
-      .map((part) =>
-        Array.isArray(part) ? sampleOf(part) : marked.parser([part])
-      )
+      .map((part) => Array.isArray(part) ? sampleOf(part) : marked.parser([part]))
       .join("");
     return {
       name,

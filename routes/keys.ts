@@ -1,10 +1,4 @@
-import {
-  type ListedKey,
-  listedKey,
-  listKeys,
-  newKey,
-  revokeOwnKey,
-} from "../db/access.ts";
+import { type ListedKey, listedKey, listKeys, newKey, revokeOwnKey } from "../db/access.ts";
 import { pageOf } from "../db/entry_page.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";

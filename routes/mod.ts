@@ -1,9 +1,4 @@
-import type {
-  Context,
-  HandlerResponse,
-  Services,
-  Shares,
-} from "../middleware/context.ts";
+import type { Context, HandlerResponse, Services, Shares } from "../middleware/context.ts";
 import { createCors, isPreflight } from "../middleware/cors.ts";
 import { memoryFor } from "../middleware/memory.ts";
 import { ParseQueue } from "../middleware/parse_queue.ts";

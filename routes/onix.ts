@@ -1,9 +1,5 @@
 import { getSource, recordOf } from "../db/onix/books.ts";
-import {
-  changedRecord,
-  listOnixChanges,
-  type OnixChange,
-} from "../db/onix/changes.ts";
+import { changedRecord, listOnixChanges, type OnixChange } from "../db/onix/changes.ts";
 import { ImportEnded, importMessage } from "../db/onix/import.ts";
 import { messageText, readSender } from "../db/onix/message.ts";
 import { pause } from "../db/connections/deadline.ts";
@@ -21,11 +17,7 @@ import type { Element } from "../schema/onix/xml/element.ts";
 import { readMessage } from "../schema/onix/xml/read.ts";
 import { XmlError } from "../schema/onix/xml/xml_error.ts";
 import type { Release } from "../schema/onix/rules/releases.ts";
-import type {
-  ImportQuery,
-  OnixChangesQuery,
-  OnixQuery,
-} from "../schema/onix/query.ts";
+import type { ImportQuery, OnixChangesQuery, OnixQuery } from "../schema/onix/query.ts";
 import { ok } from "./responses.ts";
 import { importError, streamImport } from "./streamed_import.ts";
 
@@ -85,9 +77,7 @@ export async function write(
   const { request, query, log } = context;
   return await streamImport(context, async ({ queries, pace, admit }) => {
     const { chunks, charset } = openXml(context);
-    const sender = prefersXml(request)
-      ? (await readSender(queries())).organization
-      : undefined;
+    const sender = prefersXml(request) ? (await readSender(queries())).organization : undefined;
     const message = readMessage(chunks, { charset, pace });
     const report = await importMessage(queries, message, {
       dryRun: query.dry_run,
@@ -134,9 +124,7 @@ async function acknowledgementOf(
 }
 
 function endOf({ cause, report }: ImportEnded): ApiError {
-  const error = cause instanceof XmlError
-    ? invalidXml(cause)
-    : toApiError(cause);
+  const error = cause instanceof XmlError ? invalidXml(cause) : toApiError(cause);
   return importError(error, cause, report.records > 0 ? report : undefined);
 }
 

@@ -18,15 +18,8 @@ import {
   ReadinessListParameters,
   ReadinessParameters,
 } from "../schema/onix/query.ts";
-import {
-  CodeParameters,
-  PageParameters,
-  RecordParameters,
-} from "../schema/record_query.ts";
-import {
-  SheetImportParameters,
-  SheetParameters,
-} from "../schema/sheets/query.ts";
+import { CodeParameters, PageParameters, RecordParameters } from "../schema/record_query.ts";
+import { SheetImportParameters, SheetParameters } from "../schema/sheets/query.ts";
 import { DeliveryParameters } from "../schema/webhooks.ts";
 import * as batch from "./batch.ts";
 import * as docs from "./docs.ts";

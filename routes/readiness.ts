@@ -4,16 +4,8 @@ import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";
 import { ApiError } from "../schema/errors.ts";
-import {
-  detailsOf,
-  profileNames,
-  profiles,
-  summaryOf,
-} from "../schema/onix/profiles.ts";
-import type {
-  OneReadinessQuery,
-  ReadinessQuery,
-} from "../schema/onix/query.ts";
+import { detailsOf, profileNames, profiles, summaryOf } from "../schema/onix/profiles.ts";
+import type { OneReadinessQuery, ReadinessQuery } from "../schema/onix/query.ts";
 import { ok } from "./responses.ts";
 
 /* The handlers of what recipients ask of products, and of what products lack for them. */

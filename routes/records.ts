@@ -1,18 +1,7 @@
-import {
-  getCodeList,
-  listCodeLists,
-  listSharedRecords,
-} from "../db/records/code_lists.ts";
+import { getCodeList, listCodeLists, listSharedRecords } from "../db/records/code_lists.ts";
 import { etagOf } from "../db/entity_tag.ts";
-import {
-  getOrganization,
-  updateOrganization,
-} from "../db/records/organization.ts";
-import {
-  addToProgram,
-  listProgramProducts,
-  removeFromProgram,
-} from "../db/records/programs.ts";
+import { getOrganization, updateOrganization } from "../db/records/organization.ts";
+import { addToProgram, listProgramProducts, removeFromProgram } from "../db/records/programs.ts";
 import {
   createRecord,
   deleteRecord,
@@ -24,11 +13,7 @@ import { withCount } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import type { Entry } from "../schema/bodies.ts";
-import type {
-  CodeQuery,
-  PageQuery,
-  RecordQuery,
-} from "../schema/record_query.ts";
+import type { CodeQuery, PageQuery, RecordQuery } from "../schema/record_query.ts";
 import { created, current, deletion, ok, page } from "./responses.ts";
 
 /*

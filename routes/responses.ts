@@ -89,8 +89,6 @@ function linkHeader(
   others.delete("page");
   const query = others.size > 0 ? `${others}&page=` : "page=";
   const link = Object.entries(pages)
-    .map(([relation, page]) =>
-      `<${pathname}?${query}${page}>; rel="${relation}"`
-    ).join(", ");
+    .map(([relation, page]) => `<${pathname}?${query}${page}>; rel="${relation}"`).join(", ");
   return link.length <= MAX_LINK ? { link } : {};
 }

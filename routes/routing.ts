@@ -3,17 +3,9 @@ import type { Handler, Routed, Services } from "../middleware/context.ts";
 import { createGuard } from "../middleware/guard.ts";
 import { pathOf } from "../middleware/request.ts";
 import { ApiError } from "../schema/errors.ts";
-import {
-  PATH_PARAMETERS,
-  type PathParameters,
-} from "../schema/openapi/operation.ts";
+import { PATH_PARAMETERS, type PathParameters } from "../schema/openapi/operation.ts";
 import { expandTables } from "../schema/openapi/tables.ts";
-import {
-  OWN_TABLES,
-  pathOfTable,
-  type RecordTable,
-  SHARED_TABLES,
-} from "../schema/records.ts";
+import { OWN_TABLES, pathOfTable, type RecordTable, SHARED_TABLES } from "../schema/records.ts";
 import { UUID_PATTERN } from "../schema/values.ts";
 import { DOCS } from "./docs.ts";
 import { OPERATIONS } from "./operations.ts";

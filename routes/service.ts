@@ -70,16 +70,14 @@ export async function openService(
   { log, flush, exitWith }: Process,
 ): Promise<Service> {
   const telemetry = openTelemetry();
-  const observe = (operation: string) =>
-    telemetry.start(`database ${operation}`);
+  const observe = (operation: string) => telemetry.start(`database ${operation}`);
   const database = await openDatabase(config.database, { observe });
   telemetry.measure("primary", database);
   const replica = config.replica &&
     await openReplica(config.replica, logReplica, { observe });
   if (replica) telemetry.measure("replica", replica);
   /** The queries of the preparation, which may take long. */
-  const setupQueries = () =>
-    database.for({ deadline: performance.now() + HOUR_MS });
+  const setupQueries = () => database.for({ deadline: performance.now() + HOUR_MS });
   const sender = openSender(database, config.webhooks, {
     log,
     requests: () => inFlight,
@@ -222,9 +220,7 @@ function isWrite({ method }: Request): boolean {
 /** The error, with advice for the operator. */
 function withAdvice(error: Error): Error {
   const advice = connectionAdvice(error);
-  return advice
-    ? new Error(`${error.message}: ${advice}`, { cause: error })
-    : error;
+  return advice ? new Error(`${error.message}: ${advice}`, { cause: error }) : error;
 }
 
 /** The log fields of a connection error. Its message quotes no client data. */

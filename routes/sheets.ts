@@ -7,11 +7,7 @@ import { type Admitted, queriesOf } from "../middleware/guard.ts";
 import { toApiError } from "../middleware/respond.ts";
 import type { SheetImportQuery, SheetQuery } from "../schema/sheets/query.ts";
 import { ok } from "./responses.ts";
-import {
-  importError,
-  memoryDeadline,
-  streamImport,
-} from "./streamed_import.ts";
+import { importError, memoryDeadline, streamImport } from "./streamed_import.ts";
 
 /* The handlers of the catalogue as a sheet. */
 
@@ -70,9 +66,7 @@ export async function write(
       stale: report.stale,
       refused: report.refused,
     };
-    return prefers(request, "text/csv")
-      ? csv("refused", refused())
-      : ok(JSON.stringify(report));
+    return prefers(request, "text/csv") ? csv("refused", refused()) : ok(JSON.stringify(report));
   });
 }
 

@@ -35,8 +35,7 @@ export async function streamImport<T>(
   const letOthersRun = shares.parsing.pacer(caller);
   try {
     return await run({
-      queries: () =>
-        services.database.for({ deadline: deadline(), caller, author }),
+      queries: () => services.database.for({ deadline: deadline(), caller, author }),
       async pace() {
         checkReady(services);
         await letOthersRun();

@@ -17,9 +17,7 @@ export function unknownPath(
   { apiPrefix: prefix, docs }: Services,
 ): ApiError {
   const path = pathOf(request);
-  const given = path.startsWith(prefix)
-    ? PRODUCT.exec(path.slice(prefix.length))?.[1]
-    : undefined;
+  const given = path.startsWith(prefix) ? PRODUCT.exec(path.slice(prefix.length))?.[1] : undefined;
   if (given !== undefined) {
     const isbn = ISBN.test(given) ? bareIsbn(given) : undefined;
     const search = isbn

@@ -1,8 +1,4 @@
-import {
-  retryMessage,
-  type Sending,
-  sendTest,
-} from "../db/webhooks/by_hand.ts";
+import { retryMessage, type Sending, sendTest } from "../db/webhooks/by_hand.ts";
 import { listDeliveries } from "../db/webhooks/deliveries.ts";
 import {
   createWebhook,
@@ -19,12 +15,7 @@ import { logDisabled } from "../middleware/sender/disabled.ts";
 import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
 import type { PageQuery } from "../schema/record_query.ts";
-import type {
-  DeliveryQuery,
-  NewWebhook,
-  Rotation,
-  WebhookChange,
-} from "../schema/webhooks.ts";
+import type { DeliveryQuery, NewWebhook, Rotation, WebhookChange } from "../schema/webhooks.ts";
 import { deletion, locationOf, ok, page } from "./responses.ts";
 
 /* The handlers of webhooks. */
@@ -121,10 +112,8 @@ function byHand({ services, caller }: Admitted): Sending {
   const { sender, database, deadlineMs } = services;
   return {
     config: sender.config,
-    queries: () =>
-      database.for({ deadline: performance.now() + deadlineMs, caller }),
-    attempt: (webhook, message) =>
-      sender.attempt(caller.organizationId, webhook, message),
+    queries: () => database.for({ deadline: performance.now() + deadlineMs, caller }),
+    attempt: (webhook, message) => sender.attempt(caller.organizationId, webhook, message),
   };
 }
 

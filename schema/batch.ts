@@ -1,16 +1,6 @@
 import * as v from "valibot";
-import {
-  ApiError,
-  type ErrorDetail,
-  invalidAt,
-  invalidBody,
-} from "./errors.ts";
-import {
-  CreateProduct,
-  type ProductBody,
-  UpdateProduct,
-  UpsertProduct,
-} from "./bodies.ts";
+import { ApiError, type ErrorDetail, invalidAt, invalidBody } from "./errors.ts";
+import { CreateProduct, type ProductBody, UpdateProduct, UpsertProduct } from "./bodies.ts";
 import { refusedBody } from "./accepted.ts";
 import { chosen, closedObject, isObject, object } from "./objects.ts";
 import { CHOICE } from "./history.ts";
@@ -127,9 +117,7 @@ export function validBody(
 ): ProductBody | ApiError {
   const schema = method === "create" ? CreateProduct : UpdateProduct;
   const result = v.safeParse(schema, body);
-  return result.success
-    ? result.output
-    : refusedBody(schema, body, result.issues);
+  return result.success ? result.output : refusedBody(schema, body, result.issues);
 }
 
 /** The validated value that an upsert matches, or the error if the body has none. */
@@ -155,9 +143,7 @@ export function failedAt(index: number, error: ApiError): ApiError {
   const operation = `/operations/${index}`;
   const { code, message, headers } = error;
   const details = error.details.flatMap((detail): ErrorDetail[] =>
-    "pointer" in detail
-      ? [{ ...detail, pointer: `${operation}/body${detail.pointer}` }]
-      : []
+    "pointer" in detail ? [{ ...detail, pointer: `${operation}/body${detail.pointer}` }] : []
   );
   const whole = { pointer: operation, code: code.toLowerCase(), message };
   return new ApiError(code, `Operation ${index} failed: ${message}`, {

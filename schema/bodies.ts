@@ -31,12 +31,7 @@ import {
   SAME,
 } from "./objects.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
-import {
-  type OwnTable,
-  PRODUCTS,
-  RECORDS,
-  type RecordTable,
-} from "./records.ts";
+import { type OwnTable, PRODUCTS, RECORDS, type RecordTable } from "./records.ts";
 import { described, NoId, text, Uuid } from "./values.ts";
 
 /*
@@ -151,16 +146,12 @@ function schemaOf(
       return isOptional ? v.optional(values) : values;
     }
     case "shown":
-      return isShown && !field.isForBodies
-        ? shownField(field, fields)
-        : undefined;
+      return isShown && !field.isForBodies ? shownField(field, fields) : undefined;
     case "derived":
       if (!isShown) return;
       return field.isFalseFor ? v.nullable(v.boolean()) : v.boolean();
     case "linked":
-      return isShown
-        ? v.optional(v.array(linkedRecord(field.table as RecordTable)))
-        : undefined;
+      return isShown ? v.optional(v.array(linkedRecord(field.table as RecordTable))) : undefined;
   }
 }
 
@@ -269,14 +260,11 @@ function countEntries(value: unknown): number {
 function newOrChanged(rows: Rows): Schema {
   const types = Object.keys(rows.types ?? {});
   const options = (["new", "changed"] as const).flatMap((form) =>
-    types.length > 0
-      ? types.map((type) => typedEntry(rows, form, type))
-      : entryOf(rows, form)
+    types.length > 0 ? types.map((type) => typedEntry(rows, form, type)) : entryOf(rows, form)
   );
   return chosen(
     options,
-    (entry) =>
-      entryOf(rows, isObject(entry) && "id" in entry ? "changed" : "new"),
+    (entry) => entryOf(rows, isObject(entry) && "id" in entry ? "changed" : "new"),
   );
 }
 
@@ -395,9 +383,7 @@ export function discriminatorOf({ fields }: Rows): string {
 /** The types of row that a valid entry can update: its own type, or every type that it is valid for. */
 export function typesOf(array: Rows, entry: Entry): string[] {
   const own = discriminatedType(array, entry);
-  return own
-    ? [own]
-    : Object.keys(array.types!).filter((type) => !issuesAs(array, type, entry));
+  return own ? [own] : Object.keys(array.types!).filter((type) => !issuesAs(array, type, entry));
 }
 
 /** The issues of an entry that updates a row of this type. */

@@ -38,9 +38,7 @@ const PostgresUrl = v.pipe(
   v.check(isDecodable, "must encode a % in the user or the password as %25"),
   v.check(
     hasTlsMode,
-    `must have one of these values of sslmode, or none: ${
-      TLS_MODES.join(", ")
-    }`,
+    `must have one of these values of sslmode, or none: ${TLS_MODES.join(", ")}`,
   ),
 );
 
@@ -212,9 +210,7 @@ export function readConfig(environment: Environment) {
     maxOnixBytes: env.MAX_ONIX_BYTES,
     migrateOnStart: env.MIGRATE_ON_START,
     port: env.PORT,
-    replica: env.DATABASE_REPLICA_URL
-      ? { ...database, url: env.DATABASE_REPLICA_URL }
-      : undefined,
+    replica: env.DATABASE_REPLICA_URL ? { ...database, url: env.DATABASE_REPLICA_URL } : undefined,
     token: tokenConfig(env),
     webhooks: {
       enabled: env.WEBHOOKS,

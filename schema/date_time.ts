@@ -14,8 +14,7 @@ export const DateTime = v.pipe(
   v.transform((text) => new Date(text).toISOString()),
 );
 
-const DATE_TIME =
-  /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Whether the text is such a day or time. */
 function isDateTime(text: string): boolean {

@@ -19,8 +19,7 @@ export const DEFECTS = channel("catalogue:defects");
 /** What is told of the place at which the service fails. */
 export const DEFECT = {
   code: "internal_error",
-  message:
-    "The service failed to work on this. Its log says where: please report it",
+  message: "The service failed to work on this. Its log says where: please report it",
 };
 
 /** The same as the message of a rule. */

@@ -92,9 +92,7 @@ export function invalid(
     : errors === 1
     ? "1 error"
     : `${errors} errors`;
-  const more = errors > MAX_DETAILS
-    ? `; the first ${MAX_DETAILS} are listed`
-    : "";
+  const more = errors > MAX_DETAILS ? `; the first ${MAX_DETAILS} are listed` : "";
   return new ApiError("VALIDATION_ERROR", `${subject} has ${count}${more}`, {
     details: details.slice(0, MAX_DETAILS),
   });

@@ -420,8 +420,7 @@ export function identifiers(
   type: string,
   codeField: string,
   list: OnixList,
-  { rules = [], ...options }: Pick<Values, "rules" | "distinct" | "stored"> =
-    {},
+  { rules = [], ...options }: Pick<Values, "rules" | "distinct" | "stored"> = {},
   element = pascal(codeField).replace("Id", "ID"),
 ): Values {
   // deno-fmt-ignore

@@ -28,9 +28,7 @@ export async function* gunzip(
     const { code } = error as { code?: string };
     if (!code?.startsWith("Z_")) throw error;
     throw new GzipError(
-      code === "Z_BUF_ERROR"
-        ? "The gzip data ends before its end"
-        : "The gzip data is damaged",
+      code === "Z_BUF_ERROR" ? "The gzip data ends before its end" : "The gzip data is damaged",
     );
   }
 }

@@ -5,14 +5,7 @@ import { invalid } from "./errors.ts";
 import { at, closedObject } from "./objects.ts";
 import { choices, limit, Time } from "./parameters.ts";
 import { FIELDS } from "./product.ts";
-import {
-  described,
-  heading,
-  oneOf,
-  Timestamp,
-  Uuid,
-  UUID_PATTERN,
-} from "./values.ts";
+import { described, heading, oneOf, Timestamp, Uuid, UUID_PATTERN } from "./values.ts";
 
 /* The history of products: its queries, its bodies, and what its responses show. */
 
@@ -32,9 +25,7 @@ const At = v.pipe(
   v.string("invalid_type: Expected a time as a string"),
   v.examples(["2027-01-31"]),
   v.transform((text) =>
-    /^\d{4}-\d\d-\d\d$/.test(text)
-      ? `${text}T23:59:59.999Z`
-      : text.replace(/ (?=\d\d:\d\d$)/, "+")
+    /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text.replace(/ (?=\d\d:\d\d$)/, "+")
   ),
   DateTime,
 );
@@ -81,8 +72,7 @@ const CURSOR = new RegExp(
   `^(?<at>\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z) (?<id>${UUID_PATTERN})$`,
 );
 
-const INVALID_CURSOR =
-  "invalid_cursor: Expected a cursor as `meta.cursor` gave it";
+const INVALID_CURSOR = "invalid_cursor: Expected a cursor as `meta.cursor` gave it";
 
 /** The cursor as text, as clients see it (base64url, RFC 4648). */
 export function historyCursor({ at, id }: HistoryCursor): string {
@@ -109,8 +99,7 @@ const Limit = described(
   v.optional(limit(100), "50"),
 );
 
-const AFTER =
-  "The `meta.cursor` of the last response. Without it, the newest come first.";
+const AFTER = "The `meta.cursor` of the last response. Without it, the newest come first.";
 
 /** The fields of products whose changes histories show. */
 const CHANGING = Object.entries(FIELDS).flatMap(([name, field]) =>

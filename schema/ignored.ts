@@ -76,9 +76,7 @@ function stands(
   const reference = REFERENCE_OF.get(name);
   if (!reference || Object.hasOwn(input, reference)) return false;
   const id = output[reference];
-  return id instanceof Named
-    ? id.field === name
-    : id === null && input[name] === null;
+  return id instanceof Named ? id.field === name : id === null && input[name] === null;
 }
 
 /** The references for which names and codes can stand. */

@@ -1,23 +1,9 @@
 import * as v from "valibot";
 import type { Field } from "./fields.ts";
 import { code, codesIn, type OnixList } from "./onix_codes.ts";
-import {
-  choices,
-  codesLike,
-  embeds,
-  limit,
-  Term,
-  Time,
-  Uuids,
-  wholeNumber,
-} from "./parameters.ts";
+import { choices, codesLike, embeds, limit, Term, Time, Uuids, wholeNumber } from "./parameters.ts";
 import { type ArrayName, LISTED, PRODUCT_TYPES, SCALARS } from "./product.ts";
-import {
-  LIFECYCLE_CODES,
-  listOf,
-  pathOfTable,
-  type SharedTable,
-} from "./records.ts";
+import { LIFECYCLE_CODES, listOf, pathOfTable, type SharedTable } from "./records.ts";
 import { type ProductReference, REFERENCES } from "./references.ts";
 import { didYouMean, speller } from "./spelling.ts";
 import { Day, described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
@@ -41,9 +27,7 @@ export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
   SCALARS,
 ).flatMap(([name, shown]): CodeFilter[] => {
   if (shown.kind !== "shown" || shown.column !== "code") return [];
-  const reference = REFERENCES.find(({ field, array }) =>
-    !array && field === shown.reference
-  )!;
+  const reference = REFERENCES.find(({ field, array }) => !array && field === shown.reference)!;
   const schema = codesOfTable(reference.table as SharedTable);
   return [{ name: name as CodeFilter["name"], reference, schema }];
 });
@@ -55,9 +39,7 @@ function codesOfTable(table: SharedTable) {
   const known = v.picklist(
     LIFECYCLE_CODES,
     ({ input }) =>
-      `invalid_code: Expected a code of ${pathOfTable(table)}${
-        didYouMean(meantBy(String(input)))
-      }`,
+      `invalid_code: Expected a code of ${pathOfTable(table)}${didYouMean(meantBy(String(input)))}`,
   );
   return codeList(known, LIFECYCLE_CODES[0]);
 }
@@ -223,9 +205,8 @@ export type ListQuery =
   & { [code: CodeFilter["name"]]: string[] | string | undefined };
 
 /** The parameters that narrow a list. */
-export const NARROWING =
-  (Object.keys(ProductParameters.entries) as (keyof ListQuery)[])
-    .filter((name) => !["page", "limit", "include", "sort"].includes(name));
+export const NARROWING = (Object.keys(ProductParameters.entries) as (keyof ListQuery)[])
+  .filter((name) => !["page", "limit", "include", "sort"].includes(name));
 
 /** The parameters that filter by ids or codes. */
 export const FILTERS = Object.fromEntries(

@@ -154,9 +154,7 @@ function decimal(
       ],
     }),
     v.description(description),
-    v.transform((value) =>
-      typeof value === "number" ? value : JSON.rawJSON(shortestNumber(value))
-    ),
+    v.transform((value) => typeof value === "number" ? value : JSON.rawJSON(shortestNumber(value))),
   );
 }
 

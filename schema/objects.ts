@@ -129,9 +129,7 @@ export function array<const S extends v.GenericSchema>(
     v.maxLength(max, `too_many: At most ${max} entries`),
   );
   return v.pipe(
-    min === 0
-      ? bounded
-      : v.pipe(bounded, v.minLength(min, `too_few: At least ${min} entry`)),
+    min === 0 ? bounded : v.pipe(bounded, v.minLength(min, `too_few: At least ${min} entry`)),
     boundedArray(entry),
     unique(...distinct),
   );

@@ -149,9 +149,7 @@ const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
 function codesByWord(list: OnixList): Map<string, string> {
   const words = WORDS.get(list) ?? new Map([
     ...OTHER_FORMS[list]?.() ?? [],
-    ...knownIn(list).map(({ code, label }) =>
-      [label.toLowerCase(), code] as const
-    ),
+    ...knownIn(list).map(({ code, label }) => [label.toLowerCase(), code] as const),
     ...Object.entries(OTHER_CODES[list] ?? {}),
     ...codesIn(list).map((code) => [code.toLowerCase(), code] as const),
   ]);

@@ -1,13 +1,6 @@
 import * as v from "valibot";
 import { objectOf } from "./bodies.ts";
-import {
-  about,
-  assigned,
-  column,
-  type Fields,
-  identifiers,
-  required,
-} from "./fields.ts";
+import { about, assigned, column, type Fields, identifiers, required } from "./fields.ts";
 import { heading, text, Uuid } from "./values.ts";
 
 const EmailAddress = v.pipe(

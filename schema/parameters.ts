@@ -1,12 +1,6 @@
 import * as v from "valibot";
 import { DateTime } from "./date_time.ts";
-import {
-  type ErrorDetail,
-  invalid,
-  MAX_ERRORS,
-  printable,
-  queryDetails,
-} from "./errors.ts";
+import { type ErrorDetail, invalid, MAX_ERRORS, printable, queryDetails } from "./errors.ts";
 import { remembered } from "./objects.ts";
 import { didYouMean, speller } from "./spelling.ts";
 import { codePoints, heading, oneOf, Uuid } from "./values.ts";
@@ -54,12 +48,10 @@ export function readQuery<const S extends QuerySchema>(
     } else {
       details.push({
         parameter: printable(parameter),
-        ...known
-          ? { code: "duplicate", message: "This parameter occurs twice" }
-          : {
-            code: "unknown_parameter",
-            message: `Unknown parameter${didYouMean(meantBy(parameter))}`,
-          },
+        ...known ? { code: "duplicate", message: "This parameter occurs twice" } : {
+          code: "unknown_parameter",
+          message: `Unknown parameter${didYouMean(meantBy(parameter))}`,
+        },
       });
       if (details.length > MAX_ERRORS) break;
     }
@@ -231,9 +223,7 @@ export function embeds<E extends string>(names: Record<string, E>) {
     v.transform((list) => list === "" ? [] : splitList(list)),
     v.check(
       (given) => given.every((name) => Object.hasOwn(names, name)),
-      `invalid_value: Expected a comma-separated list of ${
-        Object.keys(names).join(", ")
-      }`,
+      `invalid_value: Expected a comma-separated list of ${Object.keys(names).join(", ")}`,
     ),
     v.transform((given) => new Set(given.map((name) => names[name]!))),
   );

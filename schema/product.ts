@@ -277,9 +277,7 @@ function notOnBothSides(included: string, excluded: string): Rule {
     fields: [included, excluded],
     check(territory) {
       const codes = new Set(codesAmong(territory[included]));
-      const both = codesAmong(territory[excluded]).find((code) =>
-        codes.has(code)
-      );
+      const both = codesAmong(territory[excluded]).find((code) => codes.has(code));
       if (both === undefined) return;
       return `contradictory: ${printable(both)} is in ${included}, too`;
     },
@@ -302,9 +300,7 @@ const INCLUDES: Rule = {
 };
 
 function codesAmong(list: unknown): unknown[] {
-  return Array.isArray(list)
-    ? list.filter((code) => typeof code === "string")
-    : [];
+  return Array.isArray(list) ? list.filter((code) => typeof code === "string") : [];
 }
 
 /** Whether all lists of a territory are empty. */
@@ -369,8 +365,7 @@ const IN_CURRENCY: Rule = {
 /** One type says what holds in the rest of the world. */
 const ONE_WORLD: Distinct = {
   fields: ["is_rest_of_world"],
-  keyOf: ({ is_rest_of_world }) =>
-    is_rest_of_world === true ? "world" : undefined,
+  keyOf: ({ is_rest_of_world }) => is_rest_of_world === true ? "world" : undefined,
 };
 
 /** The limits of the arrays of codes beside the scalars. */
@@ -401,9 +396,7 @@ const ISBNS = { isbn13: Isbn13, isbn10: Isbn10 };
 /** The same identifier, whose ISBN is without hyphens and spaces. */
 function withBareValue(entry: Record<string, unknown>) {
   const { product_id_type: type, id_value: value } = entry;
-  return isbnFieldOf(type, value)
-    ? { ...entry, id_value: bareIsbn(value as string) }
-    : entry;
+  return isbnFieldOf(type, value) ? { ...entry, id_value: bareIsbn(value as string) } : entry;
 }
 
 const PROPRIETARY_SCHEME = neededFor(
@@ -446,9 +439,7 @@ const MAIN_SUBJECT: Distinct = {
     subject_scheme_name: name,
   }) {
     if (main_subject !== true) return;
-    return scheme === "23" || scheme === "24"
-      ? `${scheme} ${name}`
-      : `${scheme}`;
+    return scheme === "23" || scheme === "24" ? `${scheme} ${name}` : `${scheme}`;
   },
 };
 
@@ -758,8 +749,7 @@ export const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
 
 /** The arrays that are rows of tables below products. */
 export const ROWS = Object.entries<ArrayField>(ARRAYS).flatMap(
-  ([name, array]): [ArrayName, Rows][] =>
-    array.kind === "rows" ? [[name as ArrayName, array]] : [],
+  ([name, array]): [ArrayName, Rows][] => array.kind === "rows" ? [[name as ArrayName, array]] : [],
 );
 
 /** The arrays that lists can include, with the fields that lists show. */

@@ -73,8 +73,7 @@ export function faultsOf(
   const port = url.port || (isHttps ? "443" : "80");
   const ofPort = allowed.filter((target) => (target.port ?? port) === port);
   if (ofPort.some(({ name }) => name === host)) return [];
-  const isAllowed = (address: string) =>
-    ofPort.some(({ range }) => range && isIn(range, address));
+  const isAllowed = (address: string) => ofPort.some(({ range }) => range && isIn(range, address));
   const isLocal = /(?:^|\.)localhost$/.test(host);
   const isInside = !isLocal && addresses.length > 0 &&
     addresses.every(isAllowed);

@@ -39,8 +39,7 @@ export function heading(max = 2000) {
 }
 
 /** A UUID in either case, as part of a larger pattern. */
-export const UUID_PATTERN =
-  "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+export const UUID_PATTERN = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
 /** A UUID (RFC 9562) in either case. */
 export const SentUuid = v.pipe(
@@ -95,8 +94,7 @@ export const Timestamp = v.pipe(
 export const PartialDate = v.pipe(
   v.string("invalid_type: Expected a date as a string"),
   v.check(
-    (date) =>
-      isDay(`${date}-01-01`.slice(0, 10)) && /^(?:.{4}|.{7}|.{10})$/.test(date),
+    (date) => isDay(`${date}-01-01`.slice(0, 10)) && /^(?:.{4}|.{7}|.{10})$/.test(date),
     "invalid_date: Expected a date as YYYY, YYYY-MM or YYYY-MM-DD",
   ),
   v.metadata({ pattern: "^\\d{4}(?:-\\d\\d){0,2}$" }),
@@ -205,9 +203,9 @@ function verified(
       (id) => form.test(id) && id.endsWith(checkOf(id)),
       ({ input: id }) =>
         form.test(id)
-          ? `${code}: The check ${check} after ${id.slice(0, -1)} is ${
-            checkOf(id)
-          }, not ${id.at(-1)}`
+          ? `${code}: The check ${check} after ${id.slice(0, -1)} is ${checkOf(id)}, not ${
+            id.at(-1)
+          }`
           : `${code}: Expected ${expected}`,
     ),
   );

@@ -1,14 +1,7 @@
 import * as v from "valibot";
 import { type Entry, objectOf } from "./bodies.ts";
 import { After, type Cursor } from "./changes_query.ts";
-import {
-  about,
-  assigned,
-  type Column,
-  column,
-  type Fields,
-  required,
-} from "./fields.ts";
+import { about, assigned, type Column, column, type Fields, required } from "./fields.ts";
 import { array, chosen, closedObject, SAME } from "./objects.ts";
 import { PageParameters } from "./record_query.ts";
 import { choices } from "./parameters.ts";

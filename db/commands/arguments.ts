@@ -140,7 +140,6 @@ export function choice<T extends string>(allowed: readonly T[], fallback?: T) {
 
 /** An optional day (midnight UTC) or time with an offset (ISO 8601). */
 export function timestamp(given?: string): string | undefined {
-  const expected =
-    "a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z";
+  const expected = "a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z";
   return given === undefined ? undefined : parsed(DateTime, given, expected);
 }

@@ -1,17 +1,7 @@
-import {
-  type Environment,
-  readConfig,
-  VARIABLE_NAMES,
-} from "../../schema/config.ts";
-import {
-  escapeControls,
-  escapeLines,
-} from "../../schema/control_characters.ts";
+import { type Environment, readConfig, VARIABLE_NAMES } from "../../schema/config.ts";
+import { escapeControls, escapeLines } from "../../schema/control_characters.ts";
 import { type Defect, DEFECTS } from "../../schema/defects.ts";
-import {
-  connectionAdvice,
-  isOfUnknownOrganization,
-} from "../connections/errors.ts";
+import { connectionAdvice, isOfUnknownOrganization } from "../connections/errors.ts";
 import { openDatabase } from "../database.ts";
 import { selectOrganization } from "../records/organization.ts";
 import { DAY_MS } from "../times.ts";
@@ -36,9 +26,7 @@ export async function run(args: string[]): Promise<void> {
   });
   try {
     const output = await perform(args);
-    const { text, ok } = typeof output === "string"
-      ? { text: output, ok: true }
-      : output;
+    const { text, ok } = typeof output === "string" ? { text: output, ok: true } : output;
     if (text) console.log(escapeLines(text));
     Deno.exitCode = ok ? 0 : 1;
   } catch (error) {
@@ -120,9 +108,7 @@ const START = {
 export function help(...words: string[]): string {
   const all = [START, ...Object.values(COMMANDS)];
   const beginsWith = (call: string[]) =>
-    all.filter(({ usage }) =>
-      call.every((word, i) => usage.split(" ")[i] === word)
-    );
+    all.filter(({ usage }) => call.every((word, i) => usage.split(" ")[i] === word));
   const found = [words.slice(0, 2), words.slice(0, 1), []]
     .map(beginsWith)
     .find(({ length }) => length > 0)!;
@@ -134,9 +120,7 @@ export function help(...words: string[]): string {
 /** The short usage of the commands with this name, in one line. */
 function calls(name: string): string {
   const calls = Object.keys(COMMANDS).map((call) => call.split(" "));
-  const verbs = calls.flatMap(([first, verb]) =>
-    first === name && verb ? verb : []
-  );
+  const verbs = calls.flatMap(([first, verb]) => first === name && verb ? verb : []);
   return verbs.length > 0
     ? `${name} ${verbs.join("|")}`
     : [...new Set(calls.map(([first]) => first))].join("|");

@@ -13,15 +13,7 @@ import {
 } from "../access.ts";
 import { migrate, seed } from "../migrate.ts";
 import { recount } from "./recount.ts";
-import {
-  choice,
-  type Command,
-  command,
-  flag,
-  mandatory,
-  timestamp,
-  uuid,
-} from "./arguments.ts";
+import { choice, type Command, command, flag, mandatory, timestamp, uuid } from "./arguments.ts";
 import { DOCTOR } from "./doctor.ts";
 import { format } from "./output.ts";
 import { HISTORY_COMMANDS } from "./history.ts";
@@ -37,8 +29,7 @@ const role = choice(["viewer", "editor", "admin", "owner"]);
 export const COMMANDS: Record<string, Command> = {
   "migrate": command({
     usage: "migrate",
-    does:
-      "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed",
+    does: "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed",
     args: {},
     async run(_, { connect }) {
       const { wasEmpty, applied, disabled } = await migrate(await connect());
@@ -57,8 +48,7 @@ export const COMMANDS: Record<string, Command> = {
   }),
   "seed": command({
     usage: "seed [FILE.sql …]",
-    does:
-      "Fills the code lists, then runs the files (sql/demo.sql creates the demo organization)",
+    does: "Fills the code lists, then runs the files (sql/demo.sql creates the demo organization)",
     args: { "FILE.sql …": (...paths) => paths },
     async run({ "FILE.sql …": paths }, { connect }) {
       await seed(await connect(), paths);
@@ -98,8 +88,7 @@ export const COMMANDS: Record<string, Command> = {
     },
   }),
   "key create": command({
-    usage:
-      "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
+    usage: "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
     does: "Creates an API key and prints it once: only its hash is stored",
     args: { organization: uuid, name: mandatory, scope, expires: future },
     async run({ organization, name, scope, expires }, { connect }) {
@@ -125,8 +114,7 @@ export const COMMANDS: Record<string, Command> = {
   }),
   "key revoke": command({
     usage: "key revoke PUBLIC_ID [--at 2027-01-31T12:00:00Z]",
-    does:
-      "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
+    does: "Revokes a key by its public id (the 12 characters after cat_), now or at a time",
     args: { PUBLIC_ID: publicId, at: timestamp },
     async run({ PUBLIC_ID: id, at }, { connect }) {
       const database = await connect();
@@ -141,10 +129,8 @@ export const COMMANDS: Record<string, Command> = {
     },
   }),
   "member add": command({
-    usage:
-      "member add --organization ID --user SUB --role viewer|editor|admin|owner",
-    does:
-      "Lets the subject of a Bearer token act for an organization, or changes its role",
+    usage: "member add --organization ID --user SUB --role viewer|editor|admin|owner",
+    does: "Lets the subject of a Bearer token act for an organization, or changes its role",
     args: { organization: uuid, user: mandatory, role },
     async run({ organization, user, role }, { connect }) {
       const database = await connect(organization);

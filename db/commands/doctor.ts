@@ -1,19 +1,10 @@
-import {
-  type Config,
-  type Environment,
-  readConfig,
-} from "../../schema/config.ts";
+import { type Config, type Environment, readConfig } from "../../schema/config.ts";
 import { VERSION } from "../../schema/version.ts";
 import { pause } from "../connections/deadline.ts";
 import { connectionAdvice } from "../connections/errors.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import { noTimeLimits } from "../connections/transaction.ts";
-import {
-  type DatabaseSettings,
-  openDatabase,
-  type Queries,
-  readiness,
-} from "../database.ts";
+import { type DatabaseSettings, openDatabase, type Queries, readiness } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
 import { miscounted } from "./recount.ts";
@@ -43,9 +34,7 @@ type Findings = Record<string, Finding>;
 export async function doctor(environment: Environment, json = false) {
   const findings = Object.entries(await diagnose(environment))
     .map(([subject, finding]) => ({ subject, ...finding }));
-  const text = json
-    ? JSON.stringify(findings, null, 2)
-    : findings.map(findingLines).join("\n");
+  const text = json ? JSON.stringify(findings, null, 2) : findings.map(findingLines).join("\n");
   return { text, ok: findings.every(({ ok }) => ok) };
 }
 
@@ -157,9 +146,7 @@ async function check(
     );
   });
   if (row!.wrong) return wrong(row!.wrong, row!.advice);
-  return row!.noted
-    ? { ok: true, finding: row!.noted, advice: row!.advice }
-    : fine(row!.fine);
+  return row!.noted ? { ok: true, finding: row!.noted, advice: row!.advice } : fine(row!.fine);
 }
 
 type Fact = string | number | boolean;
@@ -234,8 +221,7 @@ const unseenWriter = sql<{ pid: number; xid: string }>`
 const UNREACHABLE =
   "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";
 
-const MISTAKEN =
-  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
+const MISTAKEN = "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
 
 /** Whether the replica follows the primary, and how far behind it is. */
 async function compareReplica(

@@ -1,11 +1,7 @@
 import { escapeControls } from "../../schema/control_characters.ts";
 import type { Entry } from "../../schema/bodies.ts";
 import { eraseContributor } from "../history/erase.ts";
-import {
-  type HistoryPage,
-  listHistory,
-  listProductHistory,
-} from "../history/history.ts";
+import { type HistoryPage, listHistory, listProductHistory } from "../history/history.ts";
 import { historyCursorOf } from "../../schema/history.ts";
 import type { Queries } from "../database.ts";
 import { type Command, command, flag, timestamp, uuid } from "./arguments.ts";
@@ -26,9 +22,7 @@ export const HISTORY_COMMANDS: Record<string, Command> = {
     async run({ organization, product, since, json }, { connect }) {
       const database = await connect(organization);
       for await (const entries of pagesOf(database, product, since)) {
-        const lines = entries.map((entry) =>
-          json ? JSON.stringify(entry) : entryLine(entry)
-        );
+        const lines = entries.map((entry) => json ? JSON.stringify(entry) : entryLine(entry));
         await writeOut(lines.map((line) => `${line}\n`).join(""));
       }
       return "";
@@ -66,9 +60,7 @@ async function* pagesOf(
         after: cursor === null ? undefined : historyCursorOf(cursor),
       });
     // A product's own history is read whole, unless a time is given.
-    const shown = page.entries.filter(({ at }) =>
-      !since || at as string >= since
-    );
+    const shown = page.entries.filter(({ at }) => !since || at as string >= since);
     yield shown;
     if (shown.length < page.entries.length) return;
   }

@@ -1,7 +1,4 @@
-import {
-  escapeControls,
-  escapeLines,
-} from "../../schema/control_characters.ts";
+import { escapeControls, escapeLines } from "../../schema/control_characters.ts";
 
 /** Formats rows as aligned columns, or as JSON for scripts. */
 export function format(
@@ -14,16 +11,13 @@ export function format(
   const columns = Object.keys(first);
   const lines = [
     columns,
-    ...rows.map((row) =>
-      columns.map((column) => escapeControls(String(row[column] ?? "-")))
-    ),
+    ...rows.map((row) => columns.map((column) => escapeControls(String(row[column] ?? "-")))),
   ];
   const widths = columns.map((_, i) =>
     lines.reduce((width, line) => Math.max(width, line[i]!.length), 0)
   );
-  return lines.map((line) =>
-    line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd()
-  ).join("\n");
+  return lines.map((line) => line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd())
+    .join("\n");
 }
 
 const BAR_WIDTH = 30;
@@ -53,9 +47,7 @@ export function openProgressBar(label: string, unit = "lines") {
       const seconds = Math.max(0.001, (now - start) / 1000);
       const rate = Math.round(units / seconds).toLocaleString("en");
       const done = units.toLocaleString("en");
-      const size = bytes === undefined
-        ? ""
-        : `${(bytes / 1e6).toFixed(1)} MB, `;
+      const size = bytes === undefined ? "" : `${(bytes / 1e6).toFixed(1)} MB, `;
       line = `${label} ${bar(share)}${size}${done} ${unit}, ${rate} a second`;
       if (now < drawnAt + REDRAW_MS) return;
       drawnAt = now;

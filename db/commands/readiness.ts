@@ -35,8 +35,7 @@ export const READINESS = command({
       checked += meta.checked;
       if (!isTerminal) bar.show(checked, {});
     }
-    const count =
-      `${ready} of ${checked} products are ready for ${profile.title}`;
+    const count = `${ready} of ${checked} products are ready for ${profile.title}`;
     if (!json) return count;
     bar.print(count);
     return "";

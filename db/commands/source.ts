@@ -58,8 +58,7 @@ export async function openSource(path: string): Promise<ImportFile> {
     isJson: content.first.length === 0 ||
       content.first[0] === "{".charCodeAt(0),
     bytes: content.bytes,
-    progress: () =>
-      size ? { bytes: read, share: read / size } : { bytes: read },
+    progress: () => size ? { bytes: read, share: read / size } : { bytes: read },
     [Symbol.dispose]() {
       for (const signal of SIGNALS) {
         Deno.removeSignalListener(signal, interrupt);

@@ -1,56 +1,21 @@
 import { readMessage } from "../../schema/onix/xml/read.ts";
-import {
-  type Release,
-  RELEASES,
-  TAGS,
-  type Tags,
-} from "../../schema/onix/rules/releases.ts";
+import { type Release, RELEASES, TAGS, type Tags } from "../../schema/onix/rules/releases.ts";
 import type { Outcome, Report } from "../../schema/onix/report/report.ts";
 import { ApiError } from "../../schema/errors.ts";
-import {
-  DATES,
-  type Dates,
-  type Decimal,
-  DECIMALS,
-} from "../../schema/sheets/cells.ts";
-import {
-  DELIMITERS,
-  EMPTY,
-  namesOf,
-  type SheetImportQuery,
-} from "../../schema/sheets/query.ts";
-import {
-  SHEET_OUTCOMES,
-  type SheetReport,
-} from "../../schema/sheets/report.ts";
+import { DATES, type Dates, type Decimal, DECIMALS } from "../../schema/sheets/cells.ts";
+import { DELIMITERS, EMPTY, namesOf, type SheetImportQuery } from "../../schema/sheets/query.ts";
+import { SHEET_OUTCOMES, type SheetReport } from "../../schema/sheets/report.ts";
 import type { Queries } from "../database.ts";
 import { exportSheet } from "../sheets/export.ts";
 import { importSheet, SheetEnded } from "../sheets/import.ts";
 import { exportMessage } from "../onix/export.ts";
-import {
-  ImportEnded,
-  importMessage,
-  type ImportOptions,
-} from "../onix/import.ts";
+import { ImportEnded, importMessage, type ImportOptions } from "../onix/import.ts";
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
-import {
-  choice,
-  type Command,
-  command,
-  cursor,
-  flag,
-  mandatory,
-  uuid,
-} from "./arguments.ts";
+import { choice, type Command, command, cursor, flag, mandatory, uuid } from "./arguments.ts";
 import { openProgressBar, writeOut } from "./output.ts";
 import { type ImportFile, openSource } from "./source.ts";
-import {
-  EDITS,
-  type Edits,
-  STALE,
-  type Stale,
-} from "../../schema/onix/mapping/options.ts";
+import { EDITS, type Edits, STALE, type Stale } from "../../schema/onix/mapping/options.ts";
 
 /**
  * `deno task export` and `deno task import`: an organization as an NDJSON file, or its
@@ -69,8 +34,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       tags: choice<Tags>(TAGS, "reference"),
       after: cursor,
       csv: flag,
-      columns: (list?: string) =>
-        list === undefined ? undefined : namesOf(list),
+      columns: (list?: string) => list === undefined ? undefined : namesOf(list),
       delimiter: choice<string>(Object.keys(DELIMITERS), "comma"),
       decimal: choice<Decimal>(DECIMALS, "point"),
     },
@@ -132,8 +96,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       stale: choice<Stale>(STALE, "skip"),
       create: flag,
       empty: choice<typeof EMPTY[number]>(EMPTY, "keep"),
-      decimal: (sign?: string) =>
-        sign === undefined ? undefined : choice(DECIMALS)(sign),
+      decimal: (sign?: string) => sign === undefined ? undefined : choice(DECIMALS)(sign),
       dates: choice<Dates>(DATES, "ymd"),
       create_names: flag,
       "FILE": mandatory,
@@ -235,14 +198,10 @@ async function importCsv(
   const { rows, refused, stale } = report;
   if (refused + stale > 0) {
     throw new Error(
-      `${refused + stale} of ${rows} rows ${
-        dryRun ? "would be" : "were"
-      } refused or stale`,
+      `${refused + stale} of ${rows} rows ${dryRun ? "would be" : "were"} refused or stale`,
     );
   }
-  return dryRun
-    ? `Checked ${rows} rows: nothing was written`
-    : `Imported ${rows} rows`;
+  return dryRun ? `Checked ${rows} rows: nothing was written` : `Imported ${rows} rows`;
 }
 
 function sheetLines(report: SheetReport): string[] {
@@ -256,9 +215,7 @@ function sheetLines(report: SheetReport): string[] {
         }: ${message}`
       )
     ),
-    ...report.more_outcomes > 0
-      ? [`${report.more_outcomes} more outcomes`]
-      : [],
+    ...report.more_outcomes > 0 ? [`${report.more_outcomes} more outcomes`] : [],
     report.dry_run ? `Nothing was written. It would be: ${total}` : total,
   ];
 }
@@ -281,9 +238,7 @@ async function importOnix(
     const { records, rejected } = report;
     if (rejected > 0) {
       throw new Error(
-        `${rejected} of ${records} records ${
-          dryRun ? "would be" : "were"
-        } rejected`,
+        `${rejected} of ${records} records ${dryRun ? "would be" : "were"} rejected`,
       );
     }
     return dryRun
@@ -306,9 +261,7 @@ function reportLines(report: Report): string[] {
     .map(([name, count]) => `${count} ${name}`).join(", ");
   return [
     ...report.outcomes.flatMap(saidOf),
-    ...report.more_messages > 0
-      ? [`${report.more_messages} more messages`]
-      : [],
+    ...report.more_messages > 0 ? [`${report.more_messages} more messages`] : [],
     ...report.not_sent.map(({ path, records }) =>
       `Will not be sent, in ${records} records: ${path}`
     ),

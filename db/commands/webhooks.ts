@@ -29,16 +29,12 @@ export const LIST_WEBHOOKS = command({
         backlog.behind,
         backlog.waiting,
         ${rfc3339("webhook.failing_since")} as failing_since,
-        ${
-      rfc3339("greatest(webhook.resumes_at, webhook.paused_until)")
-    } as resumes_at,
+        ${rfc3339("greatest(webhook.resumes_at, webhook.paused_until)")} as resumes_at,
         ${rfc3339("webhook.last_success_at")} as last_success_at,
         ${rfc3339("webhook.disabled_at")} as disabled_at
       from webhooks webhook
       cross join lateral (${backlog(sql`webhook.organization_id`)}) backlog
-      ${
-      organization ? sql`where webhook.organization_id = ${organization}` : []
-    }
+      ${organization ? sql`where webhook.organization_id = ${organization}` : []}
       order by webhook.organization_id, webhook.created_at, webhook.id
     `);
     const shown = rows.map((row) => (

@@ -2,14 +2,7 @@ import type { Buffer } from "node:buffer";
 import { connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import postgres from "postgres";
-import {
-  Json,
-  parametersOf,
-  type Result,
-  sql,
-  type Statement,
-  unprepared,
-} from "./sql.ts";
+import { Json, parametersOf, type Result, sql, type Statement, unprepared } from "./sql.ts";
 
 /** The result of a statement, and its command tag. */
 export type Reply<S extends Statement = Statement> = Result<S> & {

@@ -10,8 +10,7 @@ interface DatabaseError {
 }
 
 /** Codes of the driver, the network and PostgreSQL. File errors are not included. */
-const CONNECTION_LOSS =
-  /^(CONN|ECONN|EHOST|ENET|EADDR|EAI|EPIPE|ENOTFOUND|ETIMEDOUT|08|57P0)/;
+const CONNECTION_LOSS = /^(CONN|ECONN|EHOST|ENET|EADDR|EAI|EPIPE|ENOTFOUND|ETIMEDOUT|08|57P0)/;
 
 /**
  * The violated constraint of an error. Citus names it only in the message, followed

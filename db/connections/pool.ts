@@ -2,13 +2,7 @@ import { unavailable } from "../../schema/errors.ts";
 import type { Connection } from "./connection.ts";
 import { pause, withDeadline } from "./deadline.ts";
 import { requiresNewConnection } from "./errors.ts";
-import {
-  type Caller,
-  type Kind,
-  type Load,
-  type Permit,
-  Queue,
-} from "./queue.ts";
+import { type Caller, type Kind, type Load, type Permit, Queue } from "./queue.ts";
 
 interface PoolSettings {
   connections: number;

@@ -155,8 +155,7 @@ export class Queue {
     for (const whose of ["caller", "organization"] as const) {
       const quota = MAX_WAITING[whose];
       if (waiting[whose] < quota) continue;
-      const message =
-        `Too many requests of this ${whose} are waiting for the ${this.#name}`;
+      const message = `Too many requests of this ${whose} are waiting for the ${this.#name}`;
       throw tooManyRequests(message, whose, quota);
     }
     if (this.#waits.total >= MAX_WAITING.all) {

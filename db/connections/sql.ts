@@ -28,8 +28,7 @@ export interface Statement<Row extends object = object> {
 }
 
 /** The rows of a statement, and the number of rows that it read or wrote. */
-export type Result<S> = S extends Statement<infer Row>
-  ? Row[] & { readonly count: number }
+export type Result<S> = S extends Statement<infer Row> ? Row[] & { readonly count: number }
   : never;
 
 /** The results of several statements, in order. */
@@ -92,9 +91,7 @@ export function joined(
   parts: readonly Statement[],
   separator = ", ",
 ): Statement {
-  return sql`${
-    parts.flatMap((part, i) => i === 0 ? part : [raw(separator), part])
-  }`;
+  return sql`${parts.flatMap((part, i) => i === 0 ? part : [raw(separator), part])}`;
 }
 
 /** A fragment of comma-separated column names. */
@@ -176,8 +173,7 @@ export function composedForIds<Values extends unknown[], Row extends object>(
 ): (ids: readonly string[], ...values: Values) => Statement<Row> {
   type Compose = (ids: unknown, ...values: Values) => Statement<Row>;
   const forOne: Compose = (id, ...values) => compose(is(id), ...values);
-  const forSeveral: Compose = (ids, ...values) =>
-    compose(unprepared(isIn(ids)), ...values);
+  const forSeveral: Compose = (ids, ...values) => compose(unprepared(isIn(ids)), ...values);
   const one = composed(forOne, compose.length);
   const several = composed(forSeveral, compose.length);
   return (ids, ...values) =>

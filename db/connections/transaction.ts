@@ -100,9 +100,7 @@ export async function inTransaction<T>(
         })
         : reason;
     }
-    const results = outcomes.map((outcome) =>
-      (outcome as PromiseFulfilledResult<Reply>).value
-    );
+    const results = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<Reply>).value);
     if (isLast) {
       if (results.at(-1)!.command !== "COMMIT") {
         throw new Error("The transaction was rolled back");

@@ -76,8 +76,7 @@ function ofField(
         objectsIn(before),
         objectsIn(after),
         tellingApart(field),
-        (at, one, other) =>
-          differencesBetween(one, other, fieldsOf(field, other), at),
+        (at, one, other) => differencesBetween(one, other, fieldsOf(field, other), at),
       );
     default:
       return [];
@@ -238,9 +237,7 @@ function cut(value: unknown): unknown {
   if (typeof value === "string") {
     if (value.length <= MAX_TEXT) return value;
     const characters = Array.from(value.slice(0, 2 * MAX_TEXT));
-    return characters.length <= MAX_TEXT
-      ? value
-      : `${characters.slice(0, MAX_TEXT).join("")}…`;
+    return characters.length <= MAX_TEXT ? value : `${characters.slice(0, MAX_TEXT).join("")}…`;
   }
   if (Array.isArray(value)) return value.map(cut);
   if (!isObject(value) || JSON.isRawJSON(value)) return value;

@@ -31,9 +31,7 @@ export async function eraseContributor(
     if (found.length === 0) return erased;
     const ids = found.map(({ id }) => id);
     after = ids.at(-1)!;
-    const isTheirs = sql`d.organization_id = ${organization} and d.product_id ${
-      isAnyOf(ids)
-    }`;
+    const isTheirs = sql`d.organization_id = ${organization} and d.product_id ${isAnyOf(ids)}`;
     const [removed] = await database.write(
       sql`
         delete from product_documents d

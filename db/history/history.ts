@@ -9,12 +9,7 @@ import {
   type ProductHistoryQuery,
 } from "../../schema/history.ts";
 import { type ShownChanges, shownChanges } from "./differences.ts";
-import {
-  joined,
-  organization,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { joined, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { sizeOfDocument } from "../products/document.ts";
 import { productNotFound } from "../products/errors.ts";
@@ -58,8 +53,7 @@ const keyOfAuthor = sql`
 `;
 
 function entryOf(row: VersionRow): Entry {
-  const { version, at, event, restored_from, operation, request_id, source } =
-    row;
+  const { version, at, event, restored_from, operation, request_id, source } = row;
   return {
     version,
     at,
@@ -161,9 +155,7 @@ function selectVersions(
   after: string | null,
   limit: number,
 ): Statement<VersionRow & { found: number }> {
-  const older = after === null
-    ? []
-    : sql`and d.change_version < ${after}::bigint`;
+  const older = after === null ? [] : sql`and d.change_version < ${after}::bigint`;
   return sql`
     select ${versionColumns}, ${madeColumns}, ${versionJson} as product, d.found::int
     from (
@@ -226,8 +218,7 @@ export async function listHistory(
 
 /** What names a product, as it was. */
 function namesOf({ product_id: id, product, before }: OrganizationRow): Entry {
-  const { title = null, isbn13 = null, product_code = null } =
-    valuesOf(product ?? before) ?? {};
+  const { title = null, isbn13 = null, product_code = null } = valuesOf(product ?? before) ?? {};
   return { id, title, isbn13, product_code };
 }
 
@@ -305,8 +296,7 @@ export async function listDeleted(
   return {
     entries: shown.map((row) => {
       const { id, deleted_at, operation, request_id, record_reference } = row;
-      const { title = null, isbn13 = null, product_code = null } =
-        valuesOf(row.summary) ?? {};
+      const { title = null, isbn13 = null, product_code = null } = valuesOf(row.summary) ?? {};
       return {
         id,
         title,
@@ -333,9 +323,7 @@ function selectDeleted(
     : [];
   return sql`
     select
-      d.product_id as id, ${
-    rfc3339("d.changed_at")
-  } as deleted_at, ${madeColumns},
+      d.product_id as id, ${rfc3339("d.changed_at")} as deleted_at, ${madeColumns},
       l.summary, d.onix -> 'onix_records' -> 0 ->> 'record_reference' as record_reference
     from (
       select d.*

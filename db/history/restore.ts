@@ -1,17 +1,8 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import {
-  ApiError,
-  type ErrorDetail,
-  invalid,
-  unknownReference,
-} from "../../schema/errors.ts";
+import { ApiError, type ErrorDetail, invalid, unknownReference } from "../../schema/errors.ts";
 import type { Queries } from "../database.ts";
 import { selectProducts } from "../products/read.ts";
-import {
-  planRestorations,
-  type Restoration,
-  restoreOnix,
-} from "../products/restorations.ts";
+import { planRestorations, type Restoration, restoreOnix } from "../products/restorations.ts";
 import { valuesOf } from "../products/versions.ts";
 import { writeTogether } from "../products/write_together.ts";
 import { type ShownChanges, shownChanges } from "./differences.ts";
@@ -45,9 +36,7 @@ export async function restoreProduct(
       const fault = withSeries(faults.get(cause), change.body);
       if (!fault) break;
       const gone = fault.details.flatMap((detail) =>
-        detail.code === "unknown_reference" && "pointer" in detail
-          ? detail.pointer
-          : []
+        detail.code === "unknown_reference" && "pointer" in detail ? detail.pointer : []
       );
       if (!skipMissing || gone.length < fault.details.length) throw fault;
       skipped.push(...gone);

@@ -1,9 +1,4 @@
-import {
-  organization,
-  sql,
-  type Statement,
-  unprepared,
-} from "../connections/sql.ts";
+import { organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Database, Queries } from "../database.ts";
 
 /*

@@ -2,10 +2,7 @@ import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import { elementOfName } from "../../schema/onix/mapping/collections.ts";
-import {
-  type ContributorRow,
-  elementOfPerson,
-} from "../../schema/onix/mapping/contributors.ts";
+import { type ContributorRow, elementOfPerson } from "../../schema/onix/mapping/contributors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import { type Book } from "../../schema/onix/mapping/mapped.ts";
 import {
@@ -60,9 +57,7 @@ export function bodyOf(
   const parts: Part[] = [
     ownFields(written, now),
     collateral(written, book),
-    ...PARTIES.map(([field, table]) =>
-      party(field, links[table][0], written, now, tell)
-    ),
+    ...PARTIES.map(([field, table]) => party(field, links[table][0], written, now, tell)),
     ...CODED.map(([field, list]) => coded(field, list, written)),
     productForm(written, links, book.product),
     contributors(written, now, links, tell),

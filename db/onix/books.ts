@@ -1,7 +1,4 @@
-import {
-  type Received,
-  writeRecord,
-} from "../../schema/onix/mapping/outgoing.ts";
+import { type Received, writeRecord } from "../../schema/onix/mapping/outgoing.ts";
 import { giveIds, type Ids } from "../../schema/onix/mapping/ids.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Sender } from "../../schema/onix/xml/write.ts";
@@ -13,11 +10,7 @@ import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { etagOf } from "../entity_tag.ts";
 import { type LongText, readLong } from "../long_text.ts";
-import {
-  fullProduct,
-  sizeOfDocument,
-  validDocument,
-} from "../products/document.ts";
+import { fullProduct, sizeOfDocument, validDocument } from "../products/document.ts";
 import { productNotFound } from "../products/errors.ts";
 import { readBuilt } from "../products/read.ts";
 import { jsonArray } from "../json_array.ts";
@@ -56,8 +49,7 @@ function selectIdentifiers(table: OwnTable, reference: string): Statement {
 }
 
 /** What the header of messages says of organization `o` beside its name. */
-export const senderFields =
-  sql`o.sender_identifiers, o.contact_name, o.email_address`;
+export const senderFields = sql`o.sender_identifiers, o.contact_name, o.email_address`;
 
 /** The columns of `BesideProduct` without the record and its reference: product `p`, organization `o`, record `n`. */
 export const besideProduct = sql`
@@ -118,8 +110,7 @@ export async function getSource(
   const { text: product, etag: tag } = stored.etag === null
     ? await readBuilt(database, id)
     : { text: stored.product!, etag: stored.etag };
-  const { organization: name, contributors, identifiers, reference, digest } =
-    stored;
+  const { organization: name, contributors, identifiers, reference, digest } = stored;
   const { sender_identifiers, contact_name, email_address } = stored;
   const sender = JSON.stringify([
     name,

@@ -69,9 +69,7 @@ export async function readSources(
     from (${ids} limit ${String(limit + 1)}) f
   `;
   const { changes, more } = await readPage(database, positions, limit);
-  const sources = changes.flatMap(({ id, source }) =>
-    source ? [{ ...source, id }] : []
-  );
+  const sources = changes.flatMap(({ id, source }) => source ? [{ ...source, id }] : []);
   return { sources, more };
 }
 

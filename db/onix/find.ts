@@ -207,8 +207,7 @@ export class Matches<F extends Found> {
   }
 }
 
-const OWN_REFERENCE =
-  /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const OWN_REFERENCE = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** The reference under which a product without a record is exported. */
 export function ownReference(id: string): string {

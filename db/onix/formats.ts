@@ -28,9 +28,7 @@ export async function findFormats(
   const find = unprepared(sql<{ id: string; product_form_id: string }>`
     select f.id, f.product_form_id
     from formats f
-    where f.organization_id = ${organization} and f.product_form_id ${
-    isAnyOf([...formOf.keys()])
-  }
+    where f.organization_id = ${organization} and f.product_form_id ${isAnyOf([...formOf.keys()])}
     order by f.created_at desc, f.id desc
     for key share of f
   `);

@@ -5,11 +5,7 @@ import { isbnNumber } from "../../schema/isbn.ts";
 import { idsIn } from "../../schema/onix/mapping/ids.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import { differencesOf } from "../../schema/onix/mapping/differences.ts";
-import {
-  type Last,
-  type Merged,
-  mergeEdits,
-} from "../../schema/onix/mapping/merge.ts";
+import { type Last, type Merged, mergeEdits } from "../../schema/onix/mapping/merge.ts";
 import {
   readStored as readRecord,
   type Received,
@@ -37,11 +33,7 @@ import {
 } from "./find.ts";
 import { type Item, outcomeOf, type StoredForm, storedForm } from "./items.ts";
 import { linkRecords, type Links } from "./links.ts";
-import {
-  fillIdentifiers,
-  identifiersIn,
-  type PartyIdentifiers,
-} from "./party_identifiers.ts";
+import { fillIdentifiers, identifiersIn, type PartyIdentifiers } from "./party_identifiers.ts";
 import {
   createdAgain,
   FAILED,
@@ -99,9 +91,7 @@ export async function importGroup(
     items.filter((item) => mayWait && matches.mayLose(item))
       .map(({ incoming: { reference } }) => reference),
   );
-  const decided = items.filter(({ incoming: { reference } }) =>
-    !waiting.has(reference)
-  );
+  const decided = items.filter(({ incoming: { reference } }) => !waiting.has(reference));
   const unchanged = await findUnchanged(queries(), decided, matches, options);
   const changing = decided.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
@@ -428,9 +418,7 @@ function formToStore(
 /** Whether messages show the product differently with one record than with another. */
 function isSentOtherwise(book: Book, ...both: [Received, Received]): boolean {
   return RELEASES.some((release) => {
-    const [one, other] = both.map((received) =>
-      writeRecord(book, received, release).record
-    );
+    const [one, other] = both.map((received) => writeRecord(book, received, release).record);
     return !saysSame(one!, other!);
   });
 }

@@ -1,11 +1,7 @@
 import { isbnNumber } from "../../schema/isbn.ts";
 import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
-import type {
-  Part,
-  ProductPart,
-  Unreadable,
-} from "../../schema/onix/xml/read.ts";
+import type { Part, ProductPart, Unreadable } from "../../schema/onix/xml/read.ts";
 import {
   type Beside,
   type Outcome,

@@ -1,11 +1,7 @@
 import { createHash } from "node:crypto";
 import { guarded } from "../../schema/defects.ts";
 import { childValue, type Element } from "../../schema/onix/xml/element.ts";
-import {
-  type Incoming,
-  readRecord,
-  type Rejected,
-} from "../../schema/onix/mapping/incoming.ts";
+import { type Incoming, readRecord, type Rejected } from "../../schema/onix/mapping/incoming.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Paths } from "../../schema/onix/xml/paths.ts";

@@ -59,9 +59,7 @@ function columnsOf(
 ): Record<Table, readonly string[]> {
   return ofTables((table) =>
     Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
-      name !== "name" && field.kind === "column" && field.body && isOne(field)
-        ? [name]
-        : []
+      name !== "name" && field.kind === "column" && field.body && isOne(field) ? [name] : []
     )
   );
 }
@@ -127,12 +125,8 @@ export async function linkRecords(
 
   /** Links every record to the rows. What is missing is a row to create or to fill. */
   function link(rows: readonly object[][]) {
-    const tables = LINK_TABLES.map((table, i) =>
-      new Records(table, rows[i] as LinkRow[])
-    );
-    const links = wanted.map((one) =>
-      ofTables((table, i) => tables[i]!.linkAll(one[table]))
-    );
+    const tables = LINK_TABLES.map((table, i) => new Records(table, rows[i] as LinkRow[]));
+    const links = wanted.map((one) => ofTables((table, i) => tables[i]!.linkAll(one[table])));
     return { tables, links };
   }
 }
@@ -159,9 +153,7 @@ function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
     named[table].flatMap((one) => [
       { match: table, value: comparedName(one.name) },
       ...IDENTIFYING[table].flatMap((column) =>
-        one[column]
-          ? [{ match: `${table} ${column}`, value: String(one[column]) }]
-          : []
+        one[column] ? [{ match: `${table} ${column}`, value: String(one[column]) }] : []
       ),
     ])
   );
@@ -196,8 +188,7 @@ class Records {
     return all.map((named) => {
       const { role } = named;
       const warnings: LinkWarning[] = [];
-      const warn: Warn = (code, field, message) =>
-        void warnings.push({ code, field, message });
+      const warn: Warn = (code, field, message) => void warnings.push({ code, field, message });
       const others = taken.getOrInsert(role, new Set());
       const identified = this.#identified(named, shared, warn);
       const row = this.#find(identified, others, warn) ??
@@ -274,9 +265,7 @@ class Records {
       .filter((row) =>
         !others.has(row) &&
         // Another identifier is another person.
-        columns.every((column) =>
-          !named[column] || !row[column] || row[column] === named[column]
-        )
+        columns.every((column) => !named[column] || !row[column] || row[column] === named[column])
       );
     if (another) {
       warn(

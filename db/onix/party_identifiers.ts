@@ -1,17 +1,7 @@
 import { type Book } from "../../schema/onix/mapping/mapped.ts";
-import {
-  elementOfField,
-  type Reading,
-} from "../../schema/onix/mapping/mapping.ts";
+import { elementOfField, type Reading } from "../../schema/onix/mapping/mapping.ts";
 import { objectsIn } from "../../schema/objects.ts";
-import {
-  isOneOf,
-  json,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { isOneOf, json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { nextUpdate } from "../times.ts";
 
 /*
@@ -60,20 +50,14 @@ export function fillIdentifiers(
         with lacking as materialized (
           select r.id
           from ${table} r
-          where r.organization_id = ${organization} and r.id ${
-        isOneOf([...rows.keys()])
-      }
+          where r.organization_id = ${organization} and r.id ${isOneOf([...rows.keys()])}
             and coalesce(r.identifiers, '[]') = '[]'
           order by r.id
           for no key update
         )
         update ${table} r
-        set identifiers = x.identifiers, updated_at = ${
-        nextUpdate("r.updated_at")
-      }
-        from jsonb_to_recordset(${
-        json([...rows.values()])
-      }) x (id uuid, identifiers jsonb)
+        set identifiers = x.identifiers, updated_at = ${nextUpdate("r.updated_at")}
+        from jsonb_to_recordset(${json([...rows.values()])}) x (id uuid, identifiers jsonb)
         where r.organization_id = ${organization} and r.id = x.id
           and r.id in (select l.id from lacking l)
       `;

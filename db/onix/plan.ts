@@ -137,9 +137,7 @@ export function planOf(
       decide(item, "unchanged", null, UNKNOWN_RECORD);
       continue;
     }
-    const one: Planned = found
-      ? { item, id: found.id, found }
-      : { item, id: uuidv7() };
+    const one: Planned = found ? { item, id: found.id, found } : { item, id: uuidv7() };
     for (const name of names) planned.set(name, one);
     if (found && isbn13) writtenIsbns.add(isbn13);
   }
@@ -197,9 +195,7 @@ function isbnFault(
   code: string,
   message: string,
 ): Message {
-  const [found] = ["isbn13", "isbn10"].flatMap((name) =>
-    MAPPING[name]!.find!(record) ?? []
-  );
+  const [found] = ["isbn13", "isbn10"].flatMap((name) => MAPPING[name]!.find!(record) ?? []);
   return {
     severity: "error",
     code,
@@ -267,7 +263,6 @@ const UNKNOWN_RECORD = messageOf(
 );
 
 function superseded({ incoming: { line } }: Item): Message {
-  const message =
-    `The record on line ${line} is of the same product, and counts instead`;
+  const message = `The record on line ${line} is of the same product, and counts instead`;
   return messageOf("warning", "superseded", message);
 }

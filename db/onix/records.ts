@@ -10,12 +10,7 @@ import {
   type Statement,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import {
-  type BesideProduct,
-  besideProduct,
-  receivedRecord,
-  type ReceivedRow,
-} from "./books.ts";
+import { type BesideProduct, besideProduct, receivedRecord, type ReceivedRow } from "./books.ts";
 import { ownId, ownReference, referencesOf } from "./find.ts";
 import type { Planned, PlanOptions } from "./plan.ts";
 import type { Differences } from "../../schema/onix/mapping/mapping.ts";
@@ -83,8 +78,7 @@ export interface StoredRecord {
 }
 
 /** The columns of a record, with their types. */
-const RECORD =
-  sql`record text, digest text, differences jsonb, identities jsonb`;
+const RECORD = sql`record text, digest text, differences jsonb, identities jsonb`;
 
 const SET_RECORD = sql`
   record = excluded.record,
@@ -121,13 +115,10 @@ export function storeRecords(
     last_sender !== null && last_sender !== sender_name
   );
   const own = rows.filter(({ has_own }) => has_own);
-  const columns =
-    sql`record_reference text, ${RECORD}, sender_name text, is_edited boolean`;
+  const columns = sql`record_reference text, ${RECORD}, sender_name text, is_edited boolean`;
   return [
     ...replaced.length > 0 ? keepOthers(replaced) : [],
-    ...own.length > 0
-      ? [forgetRecords(own, sql`s.sender_name = r.sender_name`)]
-      : [],
+    ...own.length > 0 ? [forgetRecords(own, sql`s.sender_name = r.sender_name`)] : [],
     sql`
       insert into onix_records (
         organization_id, product_id, record_reference, sender_name, product_updated_at, record,
@@ -240,9 +231,7 @@ export function noteSenders(
       return [];
     }
     const sent_at = new Date(at).toISOString();
-    return found?.sent_at === at
-      ? []
-      : [{ product_id: id, sender_name: sender, sent_at }];
+    return found?.sent_at === at ? [] : [{ product_id: id, sender_name: sender, sent_at }];
   });
   if (rows.length === 0) return [];
   return [sql`

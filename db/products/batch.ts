@@ -2,11 +2,7 @@ import { ApiError, unavailable } from "../../schema/errors.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import {
-  type KeyedOutcome,
-  type KeyedRequest,
-  withIdempotencyKey,
-} from "../idempotency.ts";
+import { type KeyedOutcome, type KeyedRequest, withIdempotencyKey } from "../idempotency.ts";
 import { type BatchOperation, bodyIn, type Placed } from "./batch_operation.ts";
 import { type Changing, planBatch } from "./batch_plan.ts";
 import { BatchResults, type ResultOptions } from "./batch_results.ts";

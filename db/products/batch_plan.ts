@@ -7,12 +7,7 @@ import { isOneOf, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Precondition } from "../entity_tag.ts";
 import { uuidv7 } from "../uuid.ts";
-import {
-  type BatchOperation,
-  bodyIn,
-  type MatchedKey,
-  type Placed,
-} from "./batch_operation.ts";
+import { type BatchOperation, bodyIn, type MatchedKey, type Placed } from "./batch_operation.ts";
 import type { BatchResults } from "./batch_results.ts";
 import type { Change, Update } from "./change.ts";
 import { productNotFound } from "./errors.ts";
@@ -108,9 +103,7 @@ async function planRestores(
 ): Promise<Map<Placed, Change>> {
   const changes = new Map<Placed, Change>();
   const restores = items.flatMap((item) =>
-    item.operation.method === "restore"
-      ? [{ item, restoration: item.operation }]
-      : []
+    item.operation.method === "restore" ? [{ item, restoration: item.operation }] : []
   );
   if (restores.length === 0) return changes;
   const planned = await planRestorations(
@@ -256,9 +249,7 @@ function sizeOfUpdated(
   found: readonly FoundProduct[],
 ): number {
   const updated = new Set(
-    changing.flatMap(({ change: { method, id } }) =>
-      method === "update" ? id : []
-    ),
+    changing.flatMap(({ change: { method, id } }) => method === "update" ? id : []),
   );
   return found.filter(({ id }) => updated.has(id))
     .reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);

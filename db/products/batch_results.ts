@@ -91,9 +91,7 @@ export class BatchResults {
   #require(bytes: number): void {
     const { isKept } = this.#options;
     if (bytes <= (isKept ? MAX_STORED_BYTES : MAX_BYTES)) return;
-    const size = isKept
-      ? "1 MiB, the most that is kept for an Idempotency-Key"
-      : "16 MiB";
+    const size = isKept ? "1 MiB, the most that is kept for an Idempotency-Key" : "16 MiB";
     throw invalidAt(
       "/return",
       `too_large: The response would be larger than ${size}: send "return": "minimal" or fewer operations`,

@@ -1,11 +1,5 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import {
-  isOneOf,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { isOneOf, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { ProductKey } from "./keys.ts";
 
 /**

@@ -235,9 +235,7 @@ function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
   summary: Statement,
 ): Statement<ChangesRow> {
-  const found = include.size === 0
-    ? sql`select * from positions`
-    : smallPositions(documentSize);
+  const found = include.size === 0 ? sql`select * from positions` : smallPositions(documentSize);
   return sql`
     with positions as materialized (${positionsOf(range, limit)}),
     entries as (

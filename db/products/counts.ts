@@ -18,9 +18,7 @@ import type { Change } from "./change.ts";
 
 /** The counts that product `p` belongs to, as rows of (filter, value). */
 export const countedValues = names(
-  ...["organization_id", ...COUNTED_FILTERS].map((filter) =>
-    `('${filter}', p.${filter})`
-  ),
+  ...["organization_id", ...COUNTED_FILTERS].map((filter) => `('${filter}', p.${filter})`),
 );
 
 /**

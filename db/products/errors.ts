@@ -67,9 +67,7 @@ const RULES: Record<string, ErrorDetail> = {
   ...Object.fromEntries(
     REFERENCES.map(({ constraint, field, array, isSeries }) => [
       constraint,
-      isSeries
-        ? seriesNotAttached(`/${field}`)
-        : unknownReference(`/${array?.name ?? field}`),
+      isSeries ? seriesNotAttached(`/${field}`) : unknownReference(`/${array?.name ?? field}`),
     ]),
   ),
   ...Object.fromEntries(
@@ -157,9 +155,7 @@ export async function explainFailure(
   if (constraint === IN_PROGRAM) return inProgram(error);
   // A deletion fails as an update does: it finds no product.
   const { id } = change;
-  const write = change.method === "delete"
-    ? { method: "update", id, body: {} } as const
-    : change;
+  const write = change.method === "delete" ? { method: "update", id, body: {} } as const : change;
   const [details] = await findErrors(
     (...statements) => database.write(...statements),
     [write],
@@ -206,18 +202,12 @@ export async function findErrors(
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
   return changes.map(({ method, id, body, kept }, at) => {
-    const product = method === "create"
-      ? NOTHING_STORED
-      : stored.get(id.toLowerCase());
+    const product = method === "create" ? NOTHING_STORED : stored.get(id.toLowerCase());
     return product && [
-      ...(pointers.get(at) ?? []).map(({ pointer }) =>
-        unknownReference(pointer)
-      ),
+      ...(pointers.get(at) ?? []).map(({ pointer }) => unknownReference(pointer)),
       ...unattachedSeries(body, product),
       ...announcements(body, product),
-      ...ROWS.flatMap(([name, array]) =>
-        wrongRows(name, array, body, product, !!kept)
-      ),
+      ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product, !!kept)),
     ];
   });
 }
@@ -325,15 +315,11 @@ function referencedIds(
 
 /** The error for a series that would not be one of the collections after the request. */
 function unattachedSeries(body: ProductBody, stored: Stored): ErrorDetail[] {
-  const series = body.series_id === undefined
-    ? stored.series_id
-    : body.series_id;
+  const series = body.series_id === undefined ? stored.series_id : body.series_id;
   const links = body.product_collections ?? stored.tables.product_collections ??
     [];
   // One without an id is not known: it may be the series.
-  const isAttached = links.some(({ collection_id: id }) =>
-    !id || id === series
-  );
+  const isAttached = links.some(({ collection_id: id }) => !id || id === series);
   if (!series || isAttached) return [];
   return [
     seriesNotAttached(body.series_id ? "/series_id" : "/product_collections"),
@@ -346,9 +332,7 @@ function announcements(body: ProductBody, stored: Stored): ErrorDetail[] {
   if (publication_date === null) return [];
   const dates = body.publishing_dates as Entry[] | undefined ?? [];
   return dates.flatMap(({ publishing_date_role }, i) =>
-    publishing_date_role === "01"
-      ? [announced(`/publishing_dates/${i}/date`)]
-      : []
+    publishing_date_role === "01" ? [announced(`/publishing_dates/${i}/date`)] : []
   );
 }
 
@@ -373,9 +357,7 @@ function wrongRows(
       const row = rows.find(({ id }) => entry.id && id === entry.id);
       return row ? wrongRow(`/${name}/${i}`, array, entry, row) : [];
     }),
-    ...array.put === "patch" && rows.length + added > MAX_ENTRIES
-      ? [tooManyEntries(name)]
-      : [],
+    ...array.put === "patch" && rows.length + added > MAX_ENTRIES ? [tooManyEntries(name)] : [],
   ];
 }
 

@@ -1,11 +1,4 @@
-import {
-  joined,
-  json,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { joined, json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { containsWord, indexedPart, isbnPartOf, wordsOf } from "./search.ts";
 import { isSpelled, spellings } from "./spellings.ts";
 
@@ -90,9 +83,7 @@ export function foldedWords(
       folded(${words.join(" ")}) as whole
     from (
       select w.word, w.is_short, w.place, folded(w.word) as folded
-      from jsonb_to_recordset(${
-    json(rows)
-  }) w (word text, place int, is_short boolean)
+      from jsonb_to_recordset(${json(rows)}) w (word text, place int, is_short boolean)
       -- Keeps it from being folded for each name.
       offset 0
     ) w
@@ -112,9 +103,7 @@ export interface Finding {
  * nothing of all of them, they are searched for as they are.
  */
 export function finding(found: Found): Finding {
-  const contains = found.whole === ""
-    ? ({ word }: FoundWord) => containsWord(word)
-    : containsFound;
+  const contains = found.whole === "" ? ({ word }: FoundWord) => containsWord(word) : containsFound;
   return {
     conditions: found.words.map((word) => sql` and ${contains(word)}`),
     relevance: relevance(found),
@@ -170,9 +159,7 @@ function inFoundText(folded: string): Statement {
 function relevance({ words, whole }: Found): Statement {
   const all = words.map(({ folded }) => folded);
   const isMissing = all.map((word) => sql`s.title not like ${`%${word}%`}`);
-  const areWords = all.map((word) =>
-    sql`' ' || s.title || ' ' like ${`% ${word} %`}`
-  );
+  const areWords = all.map((word) => sql`' ' || s.title || ' ' like ${`% ${word} %`}`);
   return sql`
     case
       when ${joined(isMissing, " or ")} then 4

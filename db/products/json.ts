@@ -12,21 +12,9 @@ import type {
   Shown,
   Values,
 } from "../../schema/fields.ts";
-import {
-  type ArrayName,
-  ARRAYS,
-  LISTED,
-  SCALARS,
-} from "../../schema/product.ts";
+import { type ArrayName, ARRAYS, LISTED, SCALARS } from "../../schema/product.ts";
 import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
-import {
-  joined,
-  names,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { joined, names, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { jsonArray } from "../json_array.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -60,9 +48,7 @@ function jsonObject(selected: Statement): Statement {
  * parameter. A subselect for each record plans ten times faster than joins.
  */
 export function recordWithId(table: string, id: Statement): Statement {
-  const own = isShared(table)
-    ? []
-    : sql`r.organization_id = ${organization} and`;
+  const own = isShared(table) ? [] : sql`r.organization_id = ${organization} and`;
   return sql`from ${raw(table)} r where ${own} r.id = ${id}`;
 }
 
@@ -183,9 +169,7 @@ function derivedValue(
 
 function groupValue({ fields, unless }: Group, row: RowAlias): Statement {
   const group = jsonObject(selectFields(fields, row));
-  return unless
-    ? sql`case when not ${raw(`${row.alias}.${unless}`)} then ${group} end`
-    : group;
+  return unless ? sql`case when not ${raw(`${row.alias}.${unless}`)} then ${group} end` : group;
 }
 
 /** The rows below a row, in their order. */
@@ -250,9 +234,7 @@ function shapeOf(field: Values | List): unknown {
 
 function linkedValue({ table, through, reference }: Linked): Statement {
   const shown = Object.entries(RECORDS[table as RecordTable].fields)
-    .filter(([name, field]) =>
-      name === "id" || field.kind === "column" && field.body
-    )
+    .filter(([name, field]) => name === "id" || field.kind === "column" && field.body)
     .map(([name]) => `c.${name}`);
   const id = raw(`x.${reference}`);
   return jsonArray(sql`
@@ -359,9 +341,7 @@ export const detailsJson = detailsWith((name, array) =>
  * starts every subselect of a plan, and those of rights and supply are a third of all.
  */
 export const newDetailsJson = detailsWith((name, array) =>
-  array.kind === "rows" && array.path
-    ? raw("'[]'")
-    : valueJson(name, array, ARRAYS, PRODUCT_ROW)
+  array.kind === "rows" && array.path ? raw("'[]'") : valueJson(name, array, ARRAYS, PRODUCT_ROW)
 );
 
 function detailsWith(

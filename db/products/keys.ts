@@ -1,11 +1,5 @@
 import { isbn10Of, isbnNumbers, type Isbns } from "../../schema/isbn.ts";
-import {
-  isOneOfTexts,
-  json,
-  organization,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { isOneOfTexts, json, organization, sql, type Statement } from "../connections/sql.ts";
 
 /** A value that transactions lock, and what has it. */
 export interface LockKey {
@@ -33,9 +27,7 @@ export function isFoundBy(
   { match, value }: ProductKey,
   product: KeyedProduct,
 ): boolean {
-  return match === "isbn"
-    ? isbnNumbers(product).includes(value)
-    : product.product_code === value;
+  return match === "isbn" ? isbnNumbers(product).includes(value) : product.product_code === value;
 }
 
 /**
@@ -68,9 +60,7 @@ export function hasKey(keys: readonly ProductKey[]): Statement {
 /** The condition that product `p` has one of these numbers, in either form. */
 export function hasIsbn(numbers: readonly string[]): Statement {
   const shorter = numbers.flatMap((number) => isbn10Of(number) ?? []);
-  return sql`p.isbn13 ${isOneOfTexts(numbers)} or p.isbn10 ${
-    isOneOfTexts(shorter)
-  }`;
+  return sql`p.isbn13 ${isOneOfTexts(numbers)} or p.isbn10 ${isOneOfTexts(shorter)}`;
 }
 
 /** Says which products have what one alone should have. */

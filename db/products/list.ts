@@ -27,14 +27,7 @@ import type { Queries } from "../database.ts";
 import { readLong } from "../long_text.ts";
 import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { validDocument } from "./document.ts";
-import {
-  type Finding,
-  finding,
-  foldedWords,
-  type Found,
-  foundWordsOf,
-  nearest,
-} from "./find.ts";
+import { type Finding, finding, foldedWords, type Found, foundWordsOf, nearest } from "./find.ts";
 import {
   currentSummary,
   includedArrays,
@@ -83,8 +76,7 @@ async function readPage(
     throw invalid("The query", [{
       parameter: "limit",
       code: "too_large",
-      message:
-        "The page is larger than 16 MiB: request fewer products or arrays",
+      message: "The page is larger than 16 MiB: request fewer products or arrays",
     }]);
   }
   return {
@@ -157,9 +149,7 @@ function selectPage(
   const sorting = found && !query.sort ? byRelevance(found) : SORTING[sort];
   const { order } = sorting;
   const products = selected(query, sorting);
-  const total = isFoundOnce
-    ? raw("(select count(*) from found)")
-    : totalOf(query);
+  const total = isFoundOnce ? raw("(select count(*) from found)") : totalOf(query);
   const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<ListRow>`
     ${isFoundOnce ? sql`with found as materialized (${products})` : []}
@@ -278,14 +268,13 @@ function selected(
     ...isOfProducts ? ["p" as const] : [],
   ];
   const [first, ...others] = aliases as [Alias, ...Alias[]];
-  const idOf = (alias: Alias) =>
-    raw(alias === "p" ? "p.id" : `${alias}.product_id`);
+  const idOf = (alias: Alias) => raw(alias === "p" ? "p.id" : `${alias}.product_id`);
   const from = (alias: Alias) => raw(`${LISTED_TABLES[alias]} ${alias}`);
   const joins = others.map((alias) =>
     sql`
-    join ${from(alias)} on ${
-      raw(alias)
-    }.organization_id = ${organization} and ${idOf(alias)} = ${idOf(first)}`
+    join ${from(alias)} on ${raw(alias)}.organization_id = ${organization} and ${idOf(alias)} = ${
+      idOf(first)
+    }`
   );
   // Every product's. The index by age has it as its condition.
   const age = isByAge ? raw("and p.created_at >= '-infinity'") : [];
@@ -297,9 +286,7 @@ function selected(
       ${found ? raw(", s.created_at") : []}
     from ${from(first)}
     ${joins}
-    where ${
-    raw(first)
-  }.organization_id = ${organization} ${age} ${since} ${terms} ${filters}
+    where ${raw(first)}.organization_id = ${organization} ${age} ${since} ${terms} ${filters}
   `;
 }
 
@@ -346,27 +333,19 @@ function conditions(query: ListQuery): Statement[] {
       const codes = query[filter.name] as string[] | undefined;
       return codes ? [hasCode(filter, codes)] : [];
     }),
-    ...publication_date_from
-      ? [sql` and p.publication_date >= ${publication_date_from}`]
-      : [],
-    ...publication_date_to
-      ? [sql` and p.publication_date <= ${publication_date_to}`]
-      : [],
+    ...publication_date_from ? [sql` and p.publication_date >= ${publication_date_from}`] : [],
+    ...publication_date_to ? [sql` and p.publication_date <= ${publication_date_to}`] : [],
     ...product_type
       ? [
         sql` and p.product_type = any(string_to_array(${product_type.join()}, ','))`,
       ]
       : [],
     ...EXACT_FILTERS.flatMap((column) =>
-      query[column]
-        ? [sql` and p.${raw(column)} ${isOneOfTexts(query[column])}`]
-        : []
+      query[column] ? [sql` and p.${raw(column)} ${isOneOfTexts(query[column])}`] : []
     ),
     ...shared_isbn ? [sql` and p.id in (${sharingIsbns})`] : [],
     ...TERM_FILTERS.flatMap((filter) =>
-      query[filter]
-        ? [sql` and p.id in (${termed(filter, query[filter])})`]
-        : []
+      query[filter] ? [sql` and p.id in (${termed(filter, query[filter])})`] : []
     ),
   ];
 }
@@ -400,9 +379,7 @@ function refersTo(
   if (array) return [linksTo(array.table, field, ids)];
   const condition = sql` and p.${raw(field)} ${isOneOf(ids)}`;
   // A series is one of the product's collections, and that table has the index.
-  return isSeries
-    ? [condition, linksTo("product_collections", "collection_id", ids)]
-    : [condition];
+  return isSeries ? [condition, linksTo("product_collections", "collection_id", ids)] : [condition];
 }
 
 /** The ids of the records of a shared table with these codes. */

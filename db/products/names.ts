@@ -1,25 +1,11 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import {
-  ApiError,
-  detailAt,
-  type ErrorDetail,
-  invalid,
-} from "../../schema/errors.ts";
+import { ApiError, detailAt, type ErrorDetail, invalid } from "../../schema/errors.ts";
 import { Named, sentField } from "../../schema/named.ts";
 import { distinctBy, DUPLICATE, repeated } from "../../schema/objects.ts";
 import { expectedCode } from "../../schema/onix_codes.ts";
 import { ROWS } from "../../schema/product.ts";
-import {
-  isShared,
-  listOf,
-  nounOf,
-  pathOfTable,
-  type RecordTable,
-} from "../../schema/records.ts";
-import {
-  type GivenReference,
-  givenReferences,
-} from "../../schema/references.ts";
+import { isShared, listOf, nounOf, pathOfTable, type RecordTable } from "../../schema/records.ts";
+import { type GivenReference, givenReferences } from "../../schema/references.ts";
 import { didYouMean } from "../../schema/spelling.ts";
 import {
   isOneOfTexts,
@@ -83,9 +69,7 @@ export async function findNamed<W extends Write>(
     details.push(...repeatedLinks(write.body, body));
     const changed = { ...write, body };
     found.push(
-      details.length === 0
-        ? changed as W
-        : await withOtherErrors(tx, changed, details),
+      details.length === 0 ? changed as W : await withOtherErrors(tx, changed, details),
     );
   }
   return found;
@@ -163,9 +147,7 @@ class Candidates {
 
   /** The id that is meant, or the number of records that may be. */
   find({ value: { column, value } }: NamedReference): string | number {
-    const meant = column === "code"
-      ? this.#byCode.get(value) ?? []
-      : this.#byName.named(value);
+    const meant = column === "code" ? this.#byCode.get(value) ?? [] : this.#byName.named(value);
     return meant.length === 1 ? meant[0]!.id : meant.length;
   }
 }
@@ -218,9 +200,7 @@ function repeatedLinks(given: ProductBody, body: ProductBody): ErrorDetail[] {
     if (put !== "link" || !id || !entries) return [];
     const { keyOf } = distinctBy(id, ...others);
     const keys = entries.map((entry) =>
-      key.every((name) => typeof entry[name] === "string")
-        ? keyOf(entry)
-        : undefined
+      key.every((name) => typeof entry[name] === "string") ? keyOf(entry) : undefined
     );
     return repeated(keys).map((index) => {
       const field = sentField((given[name] as Entry[])[index]!, id);
@@ -267,9 +247,7 @@ async function explainName(
       `invalid_code: Expected a code of ${path}${didYouMean(meant)}`,
     );
   }
-  const remedy = isShared(table)
-    ? `: see ${path}`
-    : `: create it with POST ${path}`;
+  const remedy = isShared(table) ? `: see ${path}` : `: create it with POST ${path}`;
   return detailAt(
     pointer,
     `unknown_reference: There is no ${noun} with this name${
@@ -294,7 +272,5 @@ async function withOtherErrors(
     body = { ...body, series_id: null };
   }
   const [found] = await findErrors(tx.send, [{ ...change, body }]);
-  return found
-    ? invalid("The body", [...details, ...found])
-    : productNotFound(change.id);
+  return found ? invalid("The body", [...details, ...found]) : productNotFound(change.id);
 }

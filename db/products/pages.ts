@@ -1,22 +1,10 @@
 import type { ListQuery } from "../../schema/list_query.ts";
 import type { ArrayName } from "../../schema/product.ts";
-import {
-  joined,
-  opaque,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { joined, opaque, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
 import { storeProducts } from "./store.ts";
-import {
-  listedRows,
-  listedValues,
-  summaryJson,
-  wholeTerritories,
-} from "./json.ts";
+import { listedRows, listedValues, summaryJson, wholeTerritories } from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */
 export const storedSummary = sql`d.summary`;
@@ -43,9 +31,7 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
   const hasValues = values.some(({ name }) => include.has(name));
   return [
     ...hasSupply ? [sql` || ',"product_territories":' || ${supply}`] : [],
-    ...listedRows.filter(isPossible).map((array) =>
-      sql` || ${fragment(array)}`
-    ),
+    ...listedRows.filter(isPossible).map((array) => sql` || ${fragment(array)}`),
     // A page of documents has no columns of products but the id.
     ...values.length === 0 ? [] : [
       sql` || case when ${opaque(hasValues, "boolean")} then (

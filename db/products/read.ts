@@ -1,21 +1,9 @@
 import { ApiError, unavailable } from "../../schema/errors.ts";
 import type { ArrayName } from "../../schema/product.ts";
-import {
-  isOneOf,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { isOneOf, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import {
-  type LongText,
-  MAX_BYTES,
-  readLong,
-  SHORT_BYTES,
-  upTo,
-} from "../long_text.ts";
+import { type LongText, MAX_BYTES, readLong, SHORT_BYTES, upTo } from "../long_text.ts";
 import {
   buildDocuments,
   currentProduct,

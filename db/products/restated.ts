@@ -1,10 +1,4 @@
-import {
-  json,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { isIdOf, type Update } from "./change.ts";
 
 /*
@@ -75,9 +69,7 @@ export function moveAvailabilities(changes: readonly Update[]): Statement[] {
     update supply_details s
     set product_availability = now.code
     from products p
-    join jsonb_to_recordset(${
-    json(rows)
-  }) r (id uuid, product_availability_id uuid)
+    join jsonb_to_recordset(${json(rows)}) r (id uuid, product_availability_id uuid)
       on r.id = p.id and r.product_availability_id <> p.product_availability_id
     join product_availabilities old on old.id = p.product_availability_id
     join product_availabilities now on now.id = r.product_availability_id

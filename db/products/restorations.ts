@@ -2,14 +2,7 @@ import type { Entry } from "../../schema/bodies.ts";
 import { ApiError, detailAt, invalid } from "../../schema/errors.ts";
 import type { Choice } from "../../schema/history.ts";
 import { KINDS, ONIX_TABLES, validLine } from "../../schema/lines.ts";
-import {
-  isAnyOf,
-  joined,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { isAnyOf, joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Precondition } from "../entity_tag.ts";
 import { sizeOfDocument } from "./document.ts";
@@ -146,9 +139,7 @@ function selectChosen(restoration: Restoration): Statement<ChosenRow> {
   const { id } = restoration;
   return sql`
     select
-      l.product_id as id, ${
-    existsAs(id)
-  } as exists, l.before, c.version, c.product, c.bytes,
+      l.product_id as id, ${existsAs(id)} as exists, l.before, c.version, c.product, c.bytes,
       greatest(now(), (
         select max(d.changed_at) + interval '1 millisecond'
         from product_documents d
@@ -247,9 +238,7 @@ export function restoreOnix(
 ): (done: readonly Cause[]) => Promise<void> {
   return async (done) => {
     const ids = done.flatMap(({ change }) =>
-      change.method === "create" && change.restoredFrom !== undefined
-        ? change.id
-        : []
+      change.method === "create" && change.restoredFrom !== undefined ? change.id : []
     );
     if (ids.length > 0) await tx.send(...ONIX_TABLES.map(insertOnix(ids)));
   };

@@ -1,16 +1,5 @@
-import {
-  discriminatorOf,
-  type Entry,
-  namedRows,
-  NEW_ROW,
-  typesOf,
-} from "../../schema/bodies.ts";
-import {
-  arraysBelow,
-  columnsIn,
-  type Fields,
-  type Rows,
-} from "../../schema/fields.ts";
+import { discriminatorOf, type Entry, namedRows, NEW_ROW, typesOf } from "../../schema/bodies.ts";
+import { arraysBelow, columnsIn, type Fields, type Rows } from "../../schema/fields.ts";
 import { MAX_ENTRIES, remembered } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
 import {
@@ -55,8 +44,7 @@ export function writeArrays(changes: readonly Write[]): ArrayWrites {
     });
     const { whole = [], others = [] } = Object.groupBy(
       given,
-      (change) =>
-        array.put === "patch" && hasWholeArrays(change) ? "whole" : "others",
+      (change) => array.put === "patch" && hasWholeArrays(change) ? "whole" : "others",
     );
     return [
       ...whole.length > 0 ? [replace(array, whole)] : [],
@@ -116,9 +104,7 @@ function replaceLinks(
 /** The entries replace the rows and the rows below them. An entry with an `id` keeps it. */
 function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const named = given.flatMap(({ id: product_id, entries, kept }) =>
-    kept
-      ? []
-      : Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
+    kept ? [] : Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
   );
   const trees = given.map(({ id: product_id, entries }) =>
     rowsOfTree(array, entries, { product_id })
@@ -246,9 +232,7 @@ function assertRows(table: string, rows: readonly Entry[]): Statement {
   const found = sql`
     from jsonb_to_recordset(${json(keys)}) r (product_id uuid, id uuid)
     join ${raw(table)} x
-      on ${
-    isOfProduct(isOneOf(productsOf(rows)))
-  } and x.product_id = r.product_id and x.id = r.id
+      on ${isOfProduct(isOneOf(productsOf(rows)))} and x.product_id = r.product_id and x.id = r.id
   `;
   return sql`select where ${assertCount(found, rows.length)}`;
 }
@@ -269,9 +253,7 @@ function updateRows(
 }
 
 /** Updates the columns of an entry. */
-const patched = remembered((array: Rows) =>
-  updateOf(array, writtenColumns(array))
-);
+const patched = remembered((array: Rows) => updateOf(array, writtenColumns(array)));
 
 /** Updates the columns of an entry that keeps its type, and its position. */
 const replaced = remembered((array: Rows) => {
@@ -283,9 +265,7 @@ const replaced = remembered((array: Rows) => {
 function updateOf(array: Rows, columns: readonly string[]) {
   const table = raw(array.table);
   const columnNames = names(...columns);
-  const hasType = array.types
-    ? sql`and e.entry -> 'types' ? x.${raw(discriminatorOf(array))}`
-    : [];
+  const hasType = array.types ? sql`and e.entry -> 'types' ? x.${raw(discriminatorOf(array))}` : [];
   return composedForIds(
     (isId, keys: Json, rows: Json, count: number) => {
       const isNamed = sql`
@@ -344,9 +324,7 @@ function insertInto(
     insert into ${raw(table)}
       (organization_id, product_id, position, ${names(...columns)})
     select
-      p.organization_id, p.id, r.position, ${
-      names(...columns.map((column) => `r.${column}`))
-    }
+      p.organization_id, p.id, r.position, ${names(...columns.map((column) => `r.${column}`))}
     from products p
     join jsonb_populate_recordset(null::${raw(table)}, ${rows}) r
       on r.product_id = p.id

@@ -1,10 +1,5 @@
 import { bareIsbn } from "../../schema/values.ts";
-import {
-  joined,
-  organization,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { joined, organization, sql, type Statement } from "../connections/sql.ts";
 
 /*
  * What `search` finds: products whose title, product code or ISBNs contain each word. It
@@ -92,9 +87,7 @@ export function containsWord(word: string): Statement {
 function indexCondition(word: string): Statement[] {
   const forms = [...new Set([word, isbnPartOf(word) || word])];
   if (!forms.every(hasTrigram)) return [];
-  const found = forms.map((form) =>
-    sql`s.found_text like ${patternOf(indexedPart(form))}`
-  );
+  const found = forms.map((form) => sql`s.found_text like ${patternOf(indexedPart(form))}`);
   return [sql` and (${joined(found, " or ")})`];
 }
 

@@ -1,10 +1,4 @@
-import {
-  composedForIds,
-  names,
-  organization,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { composedForIds, names, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Write } from "./change.ts";
 
 /*

@@ -5,8 +5,7 @@
  */
 
 /** A word of letters. Characters of Chinese and Japanese are words of their own. */
-const WORD =
-  /^(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\p{L}){5,30}$/u;
+const WORD = /^(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\p{L}){5,30}$/u;
 
 /** Letters that the trigram index finds. */
 const INDEXED = /\p{L}{3}/u;

@@ -99,9 +99,7 @@ interface Authored {
 type AuthorValues = readonly [string | null, string | null, string | null];
 
 function authorOf({ author }: Transaction): AuthorValues {
-  return author
-    ? [author.by, author.operation, author.requestId]
-    : [null, null, null];
+  return author ? [author.by, author.operation, author.requestId] : [null, null, null];
 }
 
 const EVENTS = { create: "created", update: "changed", delete: "deleted" };
@@ -297,9 +295,7 @@ export function deleteVersioned(
     end
   `;
   return sql`
-    with gone as (${deleted}${
-    assertStored(tx)
-  } returning p.organization_id, p.id)
+    with gone as (${deleted}${assertStored(tx)} returning p.organization_id, p.id)
     ${
     insertVersions(
       last,
@@ -336,9 +332,7 @@ export function storeProducts(ids: readonly string[]): Statement[] {
       select d.*, sum(d.size) over (order by d.size, d.product_id) as total_size
       from (
         select d.*, ${sizeOfDocument} as size
-        from (${
-    buildDocuments(isId)
-  } and o.names_version is not null offset 0) d
+        from (${buildDocuments(isId)} and o.names_version is not null offset 0) d
       ) d
     ) d
     where d.total_size <= ${maxBytes}

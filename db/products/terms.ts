@@ -1,11 +1,5 @@
 import { TERM_ARRAYS, type TERM_FILTERS } from "../../schema/list_query.ts";
-import {
-  joined,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { isIdOf, type Write } from "./change.ts";
 import { escapeLike } from "./search.ts";
 
@@ -18,9 +12,7 @@ import { escapeLike } from "./search.ts";
 export function writeTerms(changes: readonly Write[]): Statement[] {
   const given = changes.filter(({ method, body }) => {
     const entries = TERM_ARRAYS.flatMap((name) => body[name] ?? []);
-    return method === "create"
-      ? entries.length > 0
-      : TERM_ARRAYS.some((name) => body[name]);
+    return method === "create" ? entries.length > 0 : TERM_ARRAYS.some((name) => body[name]);
   });
   if (given.length === 0) return [];
   const existing = given.filter(({ method }) => method === "update");
@@ -38,9 +30,7 @@ export function writeTerms(changes: readonly Write[]): Statement[] {
 function forgetTerms(changes: readonly Write[]): Statement {
   return sql`
     delete from product_terms x
-    where x.organization_id = ${organization} and x.product_id ${
-    isIdOf(changes)
-  }
+    where x.organization_id = ${organization} and x.product_id ${isIdOf(changes)}
       and (x.product_id, x.field, x.term) not in (
         select p.id, t.field, t.term ${termsOf(changes)}
       )
@@ -64,8 +54,7 @@ export function termed(
   filter: typeof TERM_FILTERS[number],
   values: readonly string[],
 ): Statement {
-  const isBeginning = (value: string) =>
-    filter === "subject_code" && value.endsWith("*");
+  const isBeginning = (value: string) => filter === "subject_code" && value.endsWith("*");
   const whole = values.filter((value) => !isBeginning(value))
     .map((value) => sql`term_of(${value})`);
   const parts = [

@@ -1,9 +1,4 @@
-import {
-  discriminatorOf,
-  type Entry,
-  namedRows,
-  type ProductBody,
-} from "../../schema/bodies.ts";
+import { discriminatorOf, type Entry, namedRows, type ProductBody } from "../../schema/bodies.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
 
@@ -81,17 +76,13 @@ function wholeValue(field: Field, value: unknown, hasIds: boolean): unknown {
         ...wholeEntry(fieldsOfEntry(field, entry), entry, hasIds),
       }));
     case "values":
-      return (value as Entry[] ?? []).map((entry) =>
-        wholeEntry(field.fields, entry, hasIds)
-      );
+      return (value as Entry[] ?? []).map((entry) => wholeEntry(field.fields, entry, hasIds));
     case "list":
       return value ?? [];
     case "column":
       return value ?? field.fallback ?? null;
     case "group":
-      return field.unless && !value
-        ? null
-        : wholeEntry(field.fields, value as Entry ?? {}, hasIds);
+      return field.unless && !value ? null : wholeEntry(field.fields, value as Entry ?? {}, hasIds);
     default:
       return undefined;
   }
@@ -107,9 +98,7 @@ function wholeEntry(fields: Fields, entry: Entry, hasIds: boolean): Entry {
 /** The fields of an entry, which may depend on its type. */
 function fieldsOfEntry(array: Rows, entry: Entry): Fields {
   const type = array.types && entry[discriminatorOf(array)] as string;
-  return type
-    ? { ...array.fields, ...array.types![type]!.fields }
-    : array.fields;
+  return type ? { ...array.fields, ...array.types![type]!.fields } : array.fields;
 }
 
 /**
@@ -124,16 +113,13 @@ function identified(
 ): Entry[] {
   const { naturalKey } = array;
   if (!naturalKey) return [...entries];
-  const keyOf = (entry: Entry) =>
-    JSON.stringify(naturalKey.map((name) => entry[name] ?? null));
+  const keyOf = (entry: Entry) => JSON.stringify(naturalKey.map((name) => entry[name] ?? null));
   const byId = new Map(rows.map((row) => [row.id, row]));
   const named = new Set(entries.map(({ id }) => id));
   const left = Map.groupBy(rows.filter(({ id }) => !named.has(id)), keyOf);
   return entries.map((entry) => {
     if (entry.id) return { ...byId.get(entry.id), ...entry };
     const row = left.get(keyOf(entry))?.shift();
-    return row
-      ? { id: row.id, ...wholeEntry(fieldsOfEntry(array, entry), entry, false) }
-      : entry;
+    return row ? { id: row.id, ...wholeEntry(fieldsOfEntry(array, entry), entry, false) } : entry;
   });
 }

@@ -29,8 +29,7 @@ export function noHistory(): ApiError {
 }
 
 /** The JSON of version `d`, or null for a deletion and a product over 4 MiB. */
-export const versionJson =
-  sql`case when d.summary <> '' then ${fullProduct} end`;
+export const versionJson = sql`case when d.summary <> '' then ${fullProduct} end`;
 
 /** The version, as clients know it, and its time. */
 export const versionColumns = sql`
@@ -85,13 +84,9 @@ export async function getPastProduct(
     "lookUp",
     (allowed) =>
       sql<PastRow>`
-      select d.summary <> '' as is_there, ${
-        upTo(allowed, fullProduct, "product", sizeOfDocument)
-      }
+      select d.summary <> '' as is_there, ${upTo(allowed, fullProduct, "product", sizeOfDocument)}
       from product_documents d
-      where d.organization_id = ${organization} and d.product_id = ${id} and ${
-        isChosen(choice)
-      }
+      where d.organization_id = ${organization} and d.product_id = ${id} and ${isChosen(choice)}
       order by d.change_version desc
       limit 1
     `,

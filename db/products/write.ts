@@ -20,11 +20,7 @@ import { brokenConstraint } from "../connections/errors.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { assertPrecondition, type Precondition } from "../entity_tag.ts";
-import {
-  type KeyedOutcome,
-  type KeyedRequest,
-  withIdempotencyKey,
-} from "../idempotency.ts";
+import { type KeyedOutcome, type KeyedRequest, withIdempotencyKey } from "../idempotency.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
 import {
@@ -297,18 +293,14 @@ function insertedRow(
   values: readonly unknown[],
   kept: Creation["kept"] = {},
 ): Statement {
-  const times = RESTORED_TIMES.map((name) =>
-    kept[name] ? sql`${kept[name]}` : raw("default")
-  );
+  const times = RESTORED_TIMES.map((name) => kept[name] ? sql`${kept[name]}` : raw("default"));
   return sql`(${organization}, ${parameters(values)}, ${joined(times)})`;
 }
 
 function insertRows(rows: readonly Statement[]): Statement {
   return sql`
     insert into products (
-      organization_id, id, product_code, ${productColumns}, ${
-    names(...RESTORED_TIMES)
-  }
+      organization_id, id, product_code, ${productColumns}, ${names(...RESTORED_TIMES)}
     )
     values ${joined(rows)}
   `;
@@ -336,9 +328,7 @@ function updateProducts(
         select ${productColumns}
         from jsonb_populate_record(p, ${restatedFields(changes)})
       )
-    from jsonb_to_recordset(${
-    json(rows)
-  }) r (id uuid, fields jsonb, is_whole boolean)
+    from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb, is_whole boolean)
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
       and p.id = r.id${assertStored(tx)}
   `;
@@ -346,9 +336,7 @@ function updateProducts(
 
 /** Sets the codes and times of existing products that an import restores. */
 function restoreTimes(changes: readonly Write[]): Statement[] {
-  const restored = changes.filter(({ method, kept }) =>
-    method === "update" && kept
-  );
+  const restored = changes.filter(({ method, kept }) => method === "update" && kept);
   if (restored.length === 0) return [];
   const rows = restored.map(({ id, kept }) => ({ ...kept, id }));
   const columns = ["product_code", ...RESTORED_TIMES]
@@ -422,8 +410,7 @@ function setSeries(changes: readonly Write[]): Statement[] {
  * checks only the form that is stored: the last one of several changes.
  */
 function assertForms(changes: readonly Write[]): Statement[] {
-  const isStored = (body: ProductBody) =>
-    body.format_id && changes.length === 1;
+  const isStored = (body: ProductBody) => body.format_id && changes.length === 1;
   const forms = changes.flatMap(({ body }) =>
     body.product_form_id && !isStored(body) ? [body.product_form_id] : []
   );
@@ -438,9 +425,7 @@ function assertForms(changes: readonly Write[]): Statement[] {
  * skipped.
  */
 function setProductForms(changes: readonly Write[]): Statement[] {
-  const given = changes.filter(({ body }) =>
-    body.product_form_id !== undefined
-  );
+  const given = changes.filter(({ body }) => body.product_form_id !== undefined);
   if (given.length === 0) return [];
   const rows = given.map(({ id, body: { product_form_id } }, position) => ({
     id,

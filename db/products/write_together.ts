@@ -1,15 +1,6 @@
 import { type ApiError, invalid } from "../../schema/errors.ts";
-import {
-  brokenConstraint,
-  ChangedMeanwhile,
-  isDataError,
-} from "../connections/errors.ts";
-import {
-  organization,
-  sql,
-  type Statement,
-  unprepared,
-} from "../connections/sql.ts";
+import { brokenConstraint, ChangedMeanwhile, isDataError } from "../connections/errors.ts";
+import { organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
@@ -143,9 +134,7 @@ export async function writeTogether<C extends Cause>(
 
 /** Violates `rows_found` if SQL has inserted a product with the key of one that an upsert creates. */
 function assertNew(changes: readonly Change[]): Statement[] {
-  const keys = changes.flatMap((change) =>
-    change.method === "create" ? change.key ?? [] : []
-  );
+  const keys = changes.flatMap((change) => change.method === "create" ? change.key ?? [] : []);
   if (keys.length === 0) return [];
   const others = sql`
     from products p

@@ -2,11 +2,7 @@ import type { Entry } from "../../schema/bodies.ts";
 import { ORGANIZATION } from "../../schema/organization.ts";
 import { json, names, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import {
-  assertPrecondition,
-  etagOf,
-  type Precondition,
-} from "../entity_tag.ts";
+import { assertPrecondition, etagOf, type Precondition } from "../entity_tag.ts";
 import { selectFields } from "../products/json.ts";
 
 /** The columns that a body writes. */

@@ -33,16 +33,8 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import {
-  assertPrecondition,
-  etagOf,
-  type Precondition,
-} from "../entity_tag.ts";
-import {
-  type KeyedOutcome,
-  type KeyedRequest,
-  withIdempotencyKey,
-} from "../idempotency.ts";
+import { assertPrecondition, etagOf, type Precondition } from "../entity_tag.ts";
+import { type KeyedOutcome, type KeyedRequest, withIdempotencyKey } from "../idempotency.ts";
 import { recordWithId, selectRecord } from "../products/json.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { namesContaining } from "../products/search.ts";
@@ -323,9 +315,7 @@ async function throwInUse(
   const { count } = row!;
   // The last reference was removed after the deletion failed.
   if (count === 0) throw beingChanged(table, error);
-  const message = count === 1
-    ? "1 product refers to it"
-    : `${count} products refer to it`;
+  const message = count === 1 ? "1 product refers to it" : `${count} products refer to it`;
   throw new ApiError("CONFLICT", `The ${nounOf(table)} is in use: ${message}`, {
     cause: error,
     details: [{ code: "in_use", count, message }],
@@ -368,7 +358,5 @@ function countReferring(table: OwnTable, id: string): Statement {
     `
   );
   if (products.length === 0) return raw("0");
-  return sql`(select count(*) from (${
-    joined(products, " union ")
-  }) referring)::int`;
+  return sql`(select count(*) from (${joined(products, " union ")}) referring)::int`;
 }

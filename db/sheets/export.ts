@@ -4,12 +4,7 @@ import { invalid, splitMessage } from "../../schema/errors.ts";
 import type { ListQuery } from "../../schema/list_query.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { cellOf } from "../../schema/sheets/cells.ts";
-import {
-  type Column,
-  columnOf,
-  defaultColumns,
-  valueAt,
-} from "../../schema/sheets/columns.ts";
+import { type Column, columnOf, defaultColumns, valueAt } from "../../schema/sheets/columns.ts";
 import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
@@ -57,9 +52,7 @@ export async function exportSheet(
 
   function rowOf({ product: text }: ProductJson): string[] {
     const product = parseExact(text) as Entry;
-    return columns.map((column) =>
-      cellOf(valueAt(product, column), column, decimal)
-    );
+    return columns.map((column) => cellOf(valueAt(product, column), column, decimal));
   }
 
   async function* parts(): AsyncGenerator<string> {

@@ -7,13 +7,7 @@ import { parseExact } from "../../schema/numbers.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
 import type { SheetMessage } from "../../schema/sheets/report.ts";
-import {
-  changesOf,
-  type Draft,
-  draftOf,
-  faultsOf,
-  messageAt,
-} from "../../schema/sheets/row.ts";
+import { changesOf, type Draft, draftOf, faultsOf, messageAt } from "../../schema/sheets/row.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -26,13 +20,7 @@ import { readInGroups, sizeOfStored } from "../products/read.ts";
 import { changedFields } from "../products/upsert.ts";
 import { lockAndFind, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
-import {
-  areMeant,
-  type MeantProduct,
-  nameOf,
-  productsByAddress,
-  type SheetRow,
-} from "./rows.ts";
+import { areMeant, type MeantProduct, nameOf, productsByAddress, type SheetRow } from "./rows.ts";
 
 /*
  * Writes a group of rows in one transaction. A row is an upsert of the batch: its product is
@@ -127,13 +115,9 @@ function faultOf(
   { create }: RowOptions,
 ): string | undefined {
   if (products.length === 1) return;
-  const what = address
-    ? `No product has this ${address.column.name}`
-    : "The row names no product";
+  const what = address ? `No product has this ${address.column.name}` : "The row names no product";
   if (products.length > 1) {
-    return `ambiguous: Several products have this ${
-      address!.column.name
-    }: name one by its id`;
+    return `ambiguous: Several products have this ${address!.column.name}: name one by its id`;
   }
   if (address && address.match !== "isbn") return `not_found: ${what}`;
   if (!create) {
@@ -210,12 +194,9 @@ async function writePlans(
 function namesIn({ row, draft, change }: Plan): [SheetRow, Entry][] {
   if (change instanceof ApiError || draft.faults.length > 0) return [];
   const { body } = change;
-  const nameIn = (id: unknown) =>
-    id instanceof Named && id.column === "name" ? [id.value] : [];
+  const nameIn = (id: unknown) => id instanceof Named && id.column === "name" ? [id.value] : [];
   const namesOf = (array: string, reference: string) =>
-    objectsIn(body[array]).flatMap((entry) =>
-      nameIn(entry[reference]).map((name) => ({ name }))
-    );
+    objectsIn(body[array]).flatMap((entry) => nameIn(entry[reference]).map((name) => ({ name })));
   const [publisher] = nameIn(body.publisher_id);
   const [imprint] = nameIn(body.imprint_id);
   const contributors = namesOf("contributors", "contributor_id");

@@ -21,13 +21,7 @@ import type { Queries } from "../database.ts";
 import { BYTE_ORDER_MARK, readCustomFields, writeRows } from "./export.ts";
 import { importRows } from "./group.ts";
 import { Rivals } from "./rivals.ts";
-import {
-  areMeant,
-  type MeantProduct,
-  nameOf,
-  productsByAddress,
-  SheetRow,
-} from "./rows.ts";
+import { areMeant, type MeantProduct, nameOf, productsByAddress, SheetRow } from "./rows.ts";
 
 /** The rows of a group, which is written in one transaction. */
 const GROUP = 100;

@@ -3,11 +3,7 @@ import type { Entry } from "../../schema/bodies.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { readCell } from "../../schema/sheets/cells.ts";
 import { type Column, MATCHES } from "../../schema/sheets/columns.ts";
-import type {
-  CellChange,
-  RowOutcome,
-  SheetMessage,
-} from "../../schema/sheets/report.ts";
+import type { CellChange, RowOutcome, SheetMessage } from "../../schema/sheets/report.ts";
 import { type Cells, messageAt } from "../../schema/sheets/row.ts";
 import { isUuid } from "../../schema/values.ts";
 import { isOneOf, sql, type Statement } from "../connections/sql.ts";
@@ -77,9 +73,7 @@ export interface Address extends LockKey {
 /** The address of a row, or its fault: the first of the columns that find a product counts. */
 function addressOf(cells: Cells): Address | SheetMessage | undefined {
   const found = MATCHES.flatMap((match) =>
-    [...cells].filter(([{ name }, cell]) =>
-      name === match && cell.trim() !== ""
-    )
+    [...cells].filter(([{ name }, cell]) => name === match && cell.trim() !== "")
   );
   if (found.length === 0) return;
   const [column, cell] = found[0]!;
@@ -117,9 +111,7 @@ export interface MeantProduct extends KeyedProduct {
 
 /** The condition that product `p` has one of the addresses. */
 export function areMeant(addresses: readonly Address[]): Statement {
-  const ids = addresses.flatMap(({ match, value }) =>
-    match === "id" ? value : []
-  );
+  const ids = addresses.flatMap(({ match, value }) => match === "id" ? value : []);
   const keys = addresses.filter(({ match }) => match !== "id");
   return sql`(p.id ${isOneOf(ids)} or ${hasKey(keys as ProductKey[])})`;
 }

@@ -1,25 +1,11 @@
-import {
-  joined,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
-import {
-  readerSettings,
-  type Transaction,
-} from "../connections/transaction.ts";
+import { joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import { readerSettings, type Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { currentProduct, validDocument } from "../products/document.ts";
 import { selectOrganization } from "../records/organization.ts";
 import { recordJson } from "../records/records.ts";
 import { inSnapshot } from "../snapshot.ts";
-import {
-  CATALOGUE,
-  KINDS,
-  type LineTable,
-  ONIX_TABLES,
-} from "../../schema/lines.ts";
+import { CATALOGUE, KINDS, type LineTable, ONIX_TABLES } from "../../schema/lines.ts";
 
 /** The output of an export. */
 export interface ExportOutput {
@@ -140,9 +126,7 @@ export function selectLines(
   `;
   return sql`
     select r.id, '{"kind":"${raw(kind)}",' || trim(both '{}' from ${shown}) ${
-    stored
-      ? sql`|| ',"stored":' || (select row_to_json(s) from (select ${stored}) s)`
-      : []
+    stored ? sql`|| ',"stored":' || (select row_to_json(s) from (select ${stored}) s)` : []
   } || '}' as line
     from ${raw(table)} r
     ${isProduct ? document : []}

@@ -1,15 +1,7 @@
 import type { Entry, ProductBody, RestoredLine } from "../../schema/bodies.ts";
 import { DEFECT, guarded } from "../../schema/defects.ts";
-import {
-  ApiError,
-  type ErrorDetail,
-  unknownReference,
-} from "../../schema/errors.ts";
-import {
-  type LineTable,
-  ONIX_TABLES,
-  tablesOfLine,
-} from "../../schema/lines.ts";
+import { ApiError, type ErrorDetail, unknownReference } from "../../schema/errors.ts";
+import { type LineTable, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isEqual } from "../../schema/objects.ts";
 import { FIELDS } from "../../schema/product.ts";
@@ -206,8 +198,7 @@ class Batches {
   }
 }
 
-const NO_HEADER =
-  "The file does not begin with a header: expected the output of deno task export";
+const NO_HEADER = "The file does not begin with a header: expected the output of deno task export";
 
 async function checkSeeded(database: Queries): Promise<void> {
   const [codes] = await database.lookUp(sql<{ exist: boolean }>`
@@ -310,9 +301,7 @@ async function findChanges(
     }
     const record = { ...found.body, id: found.id } as RestoredLine;
     const text = texts.get(record.id);
-    const before = text === undefined
-      ? undefined
-      : parseExact(text) as RestoredLine;
+    const before = text === undefined ? undefined : parseExact(text) as RestoredLine;
     const news = guarded(
       () => compareStored(table, record, before),
       () => void refused.set(number, DEFECT.message),
@@ -337,9 +326,7 @@ function compareStored(
   const fields = table === "products" ? FIELDS : RECORDS[table].fields;
   const changed = changedFields(before, values, fields);
   const others = Object.fromEntries(
-    Object.entries(stored).filter(([name, value]) =>
-      !isEqual(value, before.stored[name])
-    ),
+    Object.entries(stored).filter(([name, value]) => !isEqual(value, before.stored[name])),
   );
   if (Object.keys({ ...changed, ...others }).length === 0) return undefined;
   const body = writableValues(changed);
@@ -355,8 +342,7 @@ function compareStored(
 
 /** The values without those that a body does not have. */
 function writableValues(
-  { id: _, product_code: __, created_at: ___, updated_at: ____, ...body }:
-    Entry,
+  { id: _, product_code: __, created_at: ___, updated_at: ____, ...body }: Entry,
 ): ProductBody {
   return body;
 }
@@ -487,9 +473,7 @@ function setPrograms(changes: readonly ChangedLine[]): Statement[] {
     sql`
       insert into publishing_program_products (organization_id, program_id, product_id)
       select ${organization}::uuid, r.program_id, r.product_id
-      from jsonb_to_recordset(${
-      json(rows)
-    }) r (program_id uuid, product_id uuid)
+      from jsonb_to_recordset(${json(rows)}) r (program_id uuid, product_id uuid)
     `,
   ];
 }

@@ -133,14 +133,10 @@ function checkOnixRecords(stored: RestoredLine["stored"]): void {
 /** The errors of a line in the words of the API, each with its JSON Pointer. */
 export function reasonOf(details: readonly ErrorDetail[]): string {
   const reasons = details.slice(0, MAX_REASONS).map((detail) =>
-    "pointer" in detail && detail.pointer
-      ? `${detail.pointer}: ${detail.message}`
-      : detail.message
+    "pointer" in detail && detail.pointer ? `${detail.pointer}: ${detail.message}` : detail.message
   );
   const more = details.length - reasons.length;
-  return more > 0
-    ? `${reasons.join("; ")}; and ${more} more`
-    : reasons.join("; ");
+  return more > 0 ? `${reasons.join("; ")}; and ${more} more` : reasons.join("; ");
 }
 
 const MAX_REASONS = 5;

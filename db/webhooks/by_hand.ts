@@ -4,13 +4,7 @@ import type { Delivery } from "../../schema/webhooks.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { claimMessages } from "./claim.ts";
-import {
-  isSuperseded,
-  type Message,
-  messageId,
-  payload,
-  sendAll,
-} from "./deliveries.ts";
+import { isSuperseded, type Message, messageId, payload, sendAll } from "./deliveries.ts";
 import type { Attempt } from "./outcomes.ts";
 import {
   BACK_OFF_AFTER,

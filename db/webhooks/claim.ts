@@ -139,9 +139,7 @@ export function claimDue(
         from webhook_deliveries due
         where due.organization_id = ${organization} and due.webhook_id = ${id}
           and due.status = 'waiting'
-          and due.next_attempt_at <= greatest(now(), ${
-    dueBy(webhook)
-  }::timestamptz)
+          and due.next_attempt_at <= greatest(now(), ${dueBy(webhook)}::timestamptz)
           and (due.sent_until is null or due.sent_until < now())
           -- A message about a product waits until an older one has arrived.
           and not exists (
@@ -168,9 +166,7 @@ function dropStale(webhook: Webhook): Statement {
     delete from webhook_deliveries message
     where message.organization_id = ${organization} and message.webhook_id = ${webhook.id}
       and message.status = 'waiting'
-      and message.next_attempt_at <= greatest(now(), ${
-    dueBy(webhook)
-  }::timestamptz)
+      and message.next_attempt_at <= greatest(now(), ${dueBy(webhook)}::timestamptz)
       and (message.sent_until is null or message.sent_until < now())
       and ${isSuperseded}
   `;

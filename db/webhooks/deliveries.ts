@@ -1,18 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Cursor } from "../../schema/changes_query.ts";
-import type {
-  Delivery,
-  DeliveryQuery,
-  MessageType,
-} from "../../schema/webhooks.ts";
-import {
-  isOneOfTexts,
-  json,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import type { Delivery, DeliveryQuery, MessageType } from "../../schema/webhooks.ts";
+import { isOneOfTexts, json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { rfc3339 } from "../times.ts";

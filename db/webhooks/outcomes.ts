@@ -1,14 +1,7 @@
 import type { WebhookConfig } from "../../schema/config.ts";
 import type { Delivery } from "../../schema/webhooks.ts";
 import type { StoredDelivery } from "./deliveries.ts";
-import {
-  BACK_OFF_AFTER,
-  disabledBy,
-  isoTime,
-  msOf,
-  RECOVERED,
-  type Webhook,
-} from "./webhook.ts";
+import { BACK_OFF_AFTER, disabledBy, isoTime, msOf, RECOVERED, type Webhook } from "./webhook.ts";
 
 /*
  * What an attempt makes of its message and of its webhook:
@@ -156,9 +149,7 @@ function askedPauseMs(
   now: number,
 ): number {
   if (response_status !== 429 && response_status !== 503) return 0;
-  const ms = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter) * 1_000
-    : Date.parse(retryAfter) - now;
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - now;
   return Math.min(Math.max(ms || 0, 0), MAX_RETRY_AFTER_MS);
 }
 

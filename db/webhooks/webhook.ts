@@ -1,13 +1,7 @@
 import type { Cursor } from "../../schema/changes_query.ts";
 import { ApiError } from "../../schema/errors.ts";
 import type { DisabledReason, Event } from "../../schema/webhooks.ts";
-import {
-  json,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import { json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 
 /*

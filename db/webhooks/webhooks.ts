@@ -12,12 +12,7 @@ import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type EntryPage, pageOf } from "../entry_page.ts";
 import { uuidv7 } from "../uuid.ts";
-import {
-  announceDisabled,
-  dropCursors,
-  isUntried,
-  sendAll,
-} from "./deliveries.ts";
+import { announceDisabled, dropCursors, isUntried, sendAll } from "./deliveries.ts";
 import { cursorAt } from "./feed.ts";
 import {
   disabledBy,
@@ -233,9 +228,7 @@ export async function rotateSecret(
     const { webhook, now } = await lockWebhook(tx, id);
     const older = grace === 0 ? [] : signing(webhook.secrets).map((secret) => ({
       ...secret,
-      expires_at: secret.expires_at && secret.expires_at < end
-        ? secret.expires_at
-        : end,
+      expires_at: secret.expires_at && secret.expires_at < end ? secret.expires_at : end,
     }));
     const [, [row]] = await tx.commit(
       sql`

@@ -50,9 +50,7 @@ export function findWork(limit: number, waitingMax: number): Statement<Work> {
               ) <= case when webhook.failures >= ${BACK_OFF_AFTER} then 'infinity' else now() end
               -- Or the feed has something new, and nothing keeps the webhook from reading it.
               or (
-                exists (${
-    entriesAfter(sql`webhook.cursor`, sql`webhook.organization_id`, 1)
-  })
+                exists (${entriesAfter(sql`webhook.cursor`, sql`webhook.organization_id`, 1)})
                 -- The cursor is renewed daily, before it expires, and after a restore or a failover.
                 or (webhook.cursor ->> 'issuedAt')::bigint
                   < extract(epoch from now() - interval '1 day') * 1000
@@ -89,8 +87,7 @@ export function entriesAfter(
   organizationId: Statement | typeof organization,
   limit: number,
 ): Statement {
-  const position =
-    sql`((${cursor} ->> 'version')::bigint, (${cursor} ->> 'id')::uuid)`;
+  const position = sql`((${cursor} ->> 'version')::bigint, (${cursor} ->> 'id')::uuid)`;
   return sql`
     (
       select change.product_id

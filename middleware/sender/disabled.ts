@@ -20,8 +20,7 @@ const ENABLE = 'PUT /webhooks/{id} {"enabled":true}';
 const REMEDIES: Partial<Record<DisabledReason, string>> = {
   gone: `Once its receiver is back, enable it: ${ENABLE}`,
   failing: `Once its receiver works, enable it: ${ENABLE}`,
-  copied:
-    `The database is a copy: enable it if the copy may call it: ${ENABLE}`,
+  copied: `The database is a copy: enable it if the copy may call it: ${ENABLE}`,
 };
 
 /** Logs that a webhook was disabled, with the host of its URL: the path may hold a token. */

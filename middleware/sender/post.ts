@@ -164,7 +164,5 @@ function storableText(bytes: Buffer): string {
 /** Whether TLS failed, or the connection. Deno 2.9.6 reports a bad certificate in its message alone. */
 function connectionError(error: Error & { code?: string }): AttemptError {
   const text = `${error.code} ${error.name} ${error.message}`;
-  return /CERT|TLS|SSL|InvalidData|certificate|handshake/i.test(text)
-    ? "tls"
-    : "connection";
+  return /CERT|TLS|SSL|InvalidData|certificate|handshake/i.test(text) ? "tls" : "connection";
 }

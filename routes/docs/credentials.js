@@ -23,9 +23,7 @@ export function watchCredentials(prefix) {
   /** Says beside the search whether there are credentials in use. */
   function mark() {
     const isUsed = sessionStorage.getItem(STORED) !== null;
-    form.parentElement.firstElementChild.textContent = isUsed
-      ? "Key in use"
-      : "Your key";
+    form.parentElement.firstElementChild.textContent = isUsed ? "Key in use" : "Your key";
   }
 
   function given() {

@@ -29,9 +29,7 @@ export function showFields(element, { components: { schemas } }) {
   const [product, ...others] = PARTS.map(({ written, shown, ...part }) => ({
     ...part,
     written: schemas[written],
-    shown: shown.endsWith("Response")
-      ? schemas[shown].properties.data
-      : schemas[shown],
+    shown: shown.endsWith("Response") ? schemas[shown].properties.data : schemas[shown],
   }));
   const ownPath = new Map(others.map((part) => [part.path[0], part]));
 
@@ -91,9 +89,7 @@ export function showFields(element, { components: { schemas } }) {
       isRequired && "required",
       isShownOnly && "response only",
       own &&
-      `written at its own path, /products/{id}/${
-        name.split("_").slice(1).join("-")
-      }`,
+      `written at its own path, /products/{id}/${name.split("_").slice(1).join("-")}`,
     ].filter(Boolean);
     const row = make(
       "tr",
@@ -156,9 +152,7 @@ function entriesOf(schema, output, schemas) {
   const inner = plain(schema.items ?? schema, schemas);
   const shown = plain(output.items ?? output, schemas);
   const options = (schema) =>
-    (schema.anyOf ?? schema.oneOf ?? [schema]).map((option) =>
-      plain(option, schemas)
-    );
+    (schema.anyOf ?? schema.oneOf ?? [schema]).map((option) => plain(option, schemas));
   const written = options(inner).filter(({ properties }) => properties);
   return written.map((option, i) => ({
     type: written.length > 1 ? typeOf(option) : undefined,
@@ -219,7 +213,5 @@ function limitsOf(schema) {
 
 /** The text with what stands between backticks as code. */
 function withCode(text) {
-  return text.split("`").map((part, i) =>
-    i % 2 ? make("code", {}, part) : part
-  );
+  return text.split("`").map((part, i) => i % 2 ? make("code", {}, part) : part);
 }

@@ -131,8 +131,6 @@ export function markCurrent() {
   const turn = (link, word) =>
     link ? [make("a", { href: link.hash, rel: word }, link.textContent)] : [];
   document.querySelector(".turn").replaceChildren(
-    ...place < 0
-      ? []
-      : [...turn(order[place - 1], "prev"), ...turn(order[place + 1], "next")],
+    ...place < 0 ? [] : [...turn(order[place - 1], "prev"), ...turn(order[place + 1], "next")],
   );
 }

@@ -80,9 +80,7 @@ function withoutRepetition(description) {
   for (const operation of operations) {
     delete operation.security;
     operation.parameters = operation.parameters
-      ?.filter(({ $ref, name = $ref?.split("/").at(-1) }) =>
-        !EVERYWHERE.includes(name)
-      );
+      ?.filter(({ $ref, name = $ref?.split("/").at(-1) }) => !EVERYWHERE.includes(name));
     operation.parameters?.forEach(showPlaceholder);
     removeHeaders(operation, common);
     for (const [status, response] of Object.entries(operation.responses)) {
@@ -98,9 +96,7 @@ function withoutRepetition(description) {
 /** The names of the headers of the successful responses. */
 function headersOf(responses) {
   return new Set(
-    Object.values(responses).flatMap(({ headers = {} }) =>
-      Object.keys(headers)
-    ),
+    Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)),
   );
 }
 
@@ -279,8 +275,7 @@ function requestOf({ getSystem }, path, method) {
     method: method.toUpperCase(),
     path,
     url: pathParameters.reduce(
-      (url, [name, value]) =>
-        url.replace(`{${name}}`, encodeURIComponent(value)),
+      (url, [name, value]) => url.replace(`{${name}}`, encodeURIComponent(value)),
       path,
     ),
     pathParameters,

@@ -21,8 +21,7 @@ const baseUrl = location.origin + prefix;
 /** Swagger UI has dark colours for this class alone. */
 function followColorScheme() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const apply = () =>
-    document.documentElement.classList.toggle("dark-mode", dark.matches);
+  const apply = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
   dark.addEventListener("change", apply);
   apply();
 }

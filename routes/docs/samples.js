@@ -29,9 +29,7 @@ function curlOf(request) {
     `curl -sS${isDefault ? "" : ` -X ${method}`} "${address}"`,
     ...CALLERS[caller].map((header) => `-H "${header}"`),
     ...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...body
-      ? [`-H "content-type: application/json"`, `-d ${quoted(body)}`]
-      : [],
+    ...body ? [`-H "content-type: application/json"`, `-d ${quoted(body)}`] : [],
     ...file
       ? [
         `-H "content-type: ${type}"`,
@@ -96,18 +94,14 @@ function literal(value, indent = "") {
   const entries = Object.entries(value).map(([name, entry]) => {
     const text = literal(entry, deeper);
     if (Array.isArray(value)) return text;
-    return `${
-      /^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)
-    }: ${text}`;
+    return `${/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)}: ${text}`;
   });
   if (entries.length === 0) return start + end;
   const space = start === "{" ? " " : "";
   const line = start + space + entries.join(", ") + space + end;
   return line.length <= WIDTH && !line.includes("\n")
     ? line
-    : `${start}\n${
-      entries.map((entry) => `${deeper}${entry},\n`).join("")
-    }${indent}${end}`;
+    : `${start}\n${entries.map((entry) => `${deeper}${entry},\n`).join("")}${indent}${end}`;
 }
 
 /** What is told apart by colour: comments, texts and words of the languages. */

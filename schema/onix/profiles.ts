@@ -13,9 +13,7 @@ const Text = v.pipe(v.string(), v.nonEmpty());
 /** A path in the mapping's language, below the message or a composite, or several of which one is enough. */
 const Paths = v.pipe(
   v.union([Text, v.array(Text)]),
-  v.transform((paths) =>
-    [paths].flat().map((path) => stepsOf(path.replace(/^\//, "")))
-  ),
+  v.transform((paths) => [paths].flat().map((path) => stepsOf(path.replace(/^\//, "")))),
 );
 
 const Codes = v.pipe(v.array(Text), v.minLength(1));

@@ -81,9 +81,7 @@ export function judge(
         severity: rule.severity,
         path: pathOfBreach(trail, rest),
         pointer: pointers.pointerTo(way),
-        value: rest.length > 0
-          ? null
-          : shortened(valueOf(trail.at(-1)) ?? null),
+        value: rest.length > 0 ? null : shortened(valueOf(trail.at(-1)) ?? null),
         message: rule.message,
       });
     }
@@ -108,9 +106,7 @@ function pathOfBreach(trail: Trail, rest: readonly Step[]): string {
 /** What breaks a rule, or undefined if there is nothing to which it applies. */
 function breachesOf(rule: Rule, message: Trail): Breach[] | undefined {
   const { each, where } = rule;
-  const composites = each
-    ? each.flatMap((way) => trailsAt(message, way))
-    : [message];
+  const composites = each ? each.flatMap((way) => trailsAt(message, way)) : [message];
   const verdicts = composites.flatMap((composite) => {
     const isMeant = !where ||
       where.some((way) => trailsAt(composite, way).length);
@@ -131,8 +127,7 @@ function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
     );
     return wrong.map((trail) => ({ trail, rest: [] }));
   }
-  const isRight = (trail: Trail) =>
-    one_of ? hasOneOf(trail, one_of) : !isWrongDate(trail);
+  const isRight = (trail: Trail) => one_of ? hasOneOf(trail, one_of) : !isWrongDate(trail);
   if (found.some(isRight)) return [];
   const [wrong] = found;
   if (!wrong) return [missingIn(composite, path[0]!)];
@@ -191,9 +186,7 @@ function valueOfTrail(trail: Trail): string {
 function hasOneOf(trail: Trail, codes: readonly string[]): boolean {
   const { name } = trail.at(-1)!;
   const value = valueOfTrail(trail);
-  const all = dataElement(name)?.kind.endsWith("*")
-    ? value.split(" ")
-    : [value];
+  const all = dataElement(name)?.kind.endsWith("*") ? value.split(" ") : [value];
   return all.some((code) => codes.includes(code));
 }
 

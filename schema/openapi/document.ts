@@ -119,9 +119,7 @@ function pathItems(operations: Described[], failures: Failure[]) {
 function operationObject(operation: Described, failures: Failure[]) {
   const { key, permission, query, body, headers = [] } = operation;
   const { status = 200, response } = operation;
-  const requestHeaders = headers.filter((name) =>
-    name in REQUEST_HEADERS
-  ) as RequestHeader[];
+  const requestHeaders = headers.filter((name) => name in REQUEST_HEADERS) as RequestHeader[];
   const ownHeaders = headers.filter((name) => name in RESPONSE_HEADERS);
   return {
     operationId: operation.id,
@@ -207,8 +205,6 @@ function textTypes(
 /** Examples are text if they are XML or CSV. */
 function examplesIn(format: "json" | "text", examples: Examples) {
   const all = Object.entries(examples ?? {})
-    .filter(([, { value }]) =>
-      (typeof value === "string") === (format === "text")
-    );
+    .filter(([, { value }]) => (typeof value === "string") === (format === "text"));
   return all.length > 0 ? Object.fromEntries(all) : undefined;
 }

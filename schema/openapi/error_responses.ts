@@ -22,15 +22,12 @@ const WHEN_RETURNED: Record<ErrorCode, string> = {
   REQUEST_TIMEOUT: "The body did not arrive in time.",
   CONFLICT:
     "The state of a record forbids it: a product is in a publishing program, products refer to the record (`details` has their number), the organization has its 10 webhooks, or a message cannot be sent again.",
-  AMBIGUOUS:
-    "Several products have the ISBN that an upsert matches: the message has their ids.",
-  IDEMPOTENCY_IN_PROGRESS:
-    "Another request with this `Idempotency-Key` is still running.",
+  AMBIGUOUS: "Several products have the ISBN that an upsert matches: the message has their ids.",
+  IDEMPOTENCY_IN_PROGRESS: "Another request with this `Idempotency-Key` is still running.",
   HISTORY_EXPIRED: "The version is older than what is kept.",
   CURSOR_EXPIRED:
     "The cursor is older than 30 days, belongs to another organization, or was issued before a restore or a failover of the database: start over with an empty copy, without `after`.",
-  PRECONDITION_FAILED:
-    "The record has changed: `If-Match` names an earlier state.",
+  PRECONDITION_FAILED: "The record has changed: `If-Match` names an earlier state.",
   PAYLOAD_TOO_LARGE: "The body is too large.",
   UNSUPPORTED_MEDIA_TYPE:
     "The `Content-Type` is not `application/json` in UTF-8 (for ONIX, `application/xml` or `text/xml`; for a sheet, `text/csv`), or the body is compressed (for ONIX and sheets, otherwise than with gzip).",
@@ -96,8 +93,7 @@ export interface Failure {
 /** The errors of each operation, by status. */
 export function failuresOf(operations: readonly Operation[]): Failure[] {
   return operations.flatMap((operation) => {
-    const { key, permission, body, xml = [], csv = [], headers, errors } =
-      operation;
+    const { key, permission, body, xml = [], csv = [], headers, errors } = operation;
     const parts = [
       "request",
       ...permission === "none" ? [] : ["credentials"],
@@ -141,9 +137,7 @@ export function failureResponses(failures: Failure[]) {
         schema: ref("schemas", name),
         examples: exampleFailures(({ operation, response }) =>
           codes.includes(response.error.code) &&
-          failures.some((failure) =>
-            failure.name === name && failure.operation === operation
-          )
+          failures.some((failure) => failure.name === name && failure.operation === operation)
         ),
       },
     },

@@ -66,8 +66,7 @@ const OPTIONS: ConversionConfig = {
 };
 
 function overrideSchema(
-  { valibotSchema, jsonSchema, errors, definitions, referenceMap }:
-    OverrideSchemaContext,
+  { valibotSchema, jsonSchema, errors, definitions, referenceMap }: OverrideSchemaContext,
 ): JsonSchema | undefined {
   switch (valibotSchema.type) {
     case "custom":
@@ -76,9 +75,7 @@ function overrideSchema(
       const { entries } = valibotSchema as AnyObject;
       return withProperties(jsonSchema, (name, property) => {
         const reference = referenceTo(entries[name]!, referenceMap);
-        return reference
-          ? { ...reference, description: property.description }
-          : property;
+        return reference ? { ...reference, description: property.description } : property;
       });
     }
     case "array": {
@@ -117,8 +114,7 @@ function referenceTo(
   const name = names.get(schema);
   if (name) return ref("schemas", name);
   if (!("pipe" in schema)) return;
-  const [inner, ...actions] =
-    (schema as v.SchemaWithPipe<[v.GenericSchema, ...AnyAction[]]>).pipe;
+  const [inner, ...actions] = (schema as v.SchemaWithPipe<[v.GenericSchema, ...AnyAction[]]>).pipe;
   const isSame = actions.every(({ type }) =>
     type === "description" || CODE_ONLY_ACTIONS.includes(type)
   );

@@ -17,9 +17,7 @@ const SHARED: Record<string, v.GenericSchema> = {
 /** The Parameter Objects of a query, or references to the shared ones. */
 export function queryParameters({ entries }: QuerySchema) {
   return Object.entries(entries).map(([name, entry]) =>
-    entry === SHARED[name]
-      ? ref("parameters", name)
-      : parameterObject(name, entry)
+    entry === SHARED[name] ? ref("parameters", name) : parameterObject(name, entry)
   );
 }
 

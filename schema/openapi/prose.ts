@@ -16,13 +16,11 @@ export const OPENAPI_TAGS = {
     "The same products as a sheet for spreadsheet programs, in CSV: out, and changed in again.",
   "Readiness":
     "Which books a recipient may refuse, and what they lack: judged by the ONIX message that would be sent, now, by the recipient's public rules.",
-  "References":
-    "The organization's records that products refer to. All have the same operations.",
+  "References": "The organization's records that products refer to. All have the same operations.",
   "Code lists": "The ids and codes shared by all organizations.",
   "Webhooks":
     "Messages about changes of products to a URL of yours, signed as Standard Webhooks 1.0.0 says. A webhook follows `/products/changes`: it misses no change, however it was made.",
-  "Organization":
-    "The organization itself: its name, and what ONIX messages say of their sender.",
+  "Organization": "The organization itself: its name, and what ONIX messages say of their sender.",
   "API keys":
     "The keys of the organization. These operations need the Bearer token of an `admin` or `owner`.",
   "Service": "The service itself.",
@@ -111,8 +109,7 @@ export const PROSE = {
     summary: "List products by their readiness for a recipient",
     description:
       "The products in the order of their ids, each with what it lacks. `ready=false` lists only those that may be refused. A page looks at 500 products at most, so it may have fewer than `limit`, even none, while `meta.more` is true. Added up over all pages, `meta.checked` counts each product once. A product lists at most 100 places.",
-    returns:
-      "The page. `meta` has its cursor, and counts the products that it looked at.",
+    returns: "The page. `meta` has its cursor, and counts the products that it looked at.",
   },
   getProductReadiness: {
     tag: "Readiness",
@@ -159,8 +156,7 @@ export const PROSE = {
   listDeletedProducts: {
     tag: "History",
     summary: "List deleted products",
-    description:
-      "The products that are deleted and can be restored, the last one first.",
+    description: "The products that are deleted and can be restored, the last one first.",
     returns: "The products. `meta` contains the cursor of the next page.",
   },
   updateProduct: {
@@ -182,8 +178,7 @@ export const PROSE = {
     summary: "Get the territories of a product",
     description:
       "Gets the whole tree of territories, markets, suppliers and prices (ONIX block 6).",
-    returns:
-      "The territories with their markets and supply. The ETag is the product's.",
+    returns: "The territories with their markets and supply. The ETag is the product's.",
   },
   replaceTerritories: {
     tag: "Rights and supply",
@@ -208,8 +203,7 @@ export const PROSE = {
   "list{Records}": {
     tag: "References",
     summary: "List {plural}",
-    description:
-      "A page, ordered by name by default. A page past the end is empty.",
+    description: "A page, ordered by name by default. A page past the end is empty.",
     returns: "The page. `meta` contains its number and the totals.",
   },
   "create{Record}": {
@@ -247,8 +241,7 @@ export const PROSE = {
   addProgramProduct: {
     tag: "References",
     summary: "Add a product to a publishing program",
-    description:
-      "Adding a product twice has no effect. A product in a program cannot be deleted.",
+    description: "Adding a product twice has no effect. A product in a program cannot be deleted.",
     returns: "The product is in the program.",
   },
   removeProgramProduct: {
@@ -275,8 +268,7 @@ export const PROSE = {
     summary: "List the ONIX code lists",
     description:
       "A page of the lists that codes in fields are validated against, ordered by number.",
-    returns:
-      "The page: the number and name of each list, and the number of its codes.",
+    returns: "The page: the number and name of each list, and the number of its codes.",
   },
   getCodeList: {
     tag: "Code lists",
@@ -301,8 +293,7 @@ export const PROSE = {
   getWebhook: {
     tag: "Webhooks",
     summary: "Get a webhook",
-    description:
-      "Gets a webhook with its position in the feed and its recent failures.",
+    description: "Gets a webhook with its position in the feed and its recent failures.",
     returns: "The webhook.",
   },
   updateWebhook: {
@@ -315,8 +306,7 @@ export const PROSE = {
   deleteWebhook: {
     tag: "Webhooks",
     summary: "Delete a webhook",
-    description:
-      "Deletes a webhook with all that waits. `deleted` is false if it does not exist.",
+    description: "Deletes a webhook with all that waits. `deleted` is false if it does not exist.",
     returns: "The requested id, and whether a webhook was deleted.",
   },
   rotateWebhookSecret: {
@@ -363,15 +353,13 @@ export const PROSE = {
   listApiKeys: {
     tag: "API keys",
     summary: "List API keys",
-    description:
-      "The keys of the organization, newest first, without their secrets.",
+    description: "The keys of the organization, newest first, without their secrets.",
     returns: "A page of the keys, including revoked and expired ones.",
   },
   createApiKey: {
     tag: "API keys",
     summary: "Create an API key",
-    description:
-      "The response shows the key once: the service stores only its hash.",
+    description: "The response shows the key once: the service stores only its hash.",
     returns: "The key.",
   },
   getApiKey: {

@@ -14,12 +14,7 @@ import {
 import { code } from "../onix_codes.ts";
 import { Organization, UpdateOrganization } from "../organization.ts";
 import { ARRAYS } from "../product.ts";
-import {
-  isShared,
-  type OwnTable,
-  RECORDS,
-  type RecordTable,
-} from "../records.ts";
+import { isShared, type OwnTable, RECORDS, type RecordTable } from "../records.ts";
 import * as responses from "../responses.ts";
 import { described, Timestamp, Uuid } from "../values.ts";
 import {
@@ -33,12 +28,7 @@ import {
   UpdateWebhook,
   Webhook,
 } from "../webhooks.ts";
-import {
-  CellChange,
-  RowOutcome,
-  SheetMessage,
-  SheetReport,
-} from "../sheets/report.ts";
+import { CellChange, RowOutcome, SheetMessage, SheetReport } from "../sheets/report.ts";
 import {
   ListedReadiness,
   MissingForRecipient,
@@ -182,9 +172,7 @@ const RECORD_SCHEMAS = Object.assign(
 
 /** The name of a message's schema, such as `ProductChangedMessage`. */
 export function messageSchema(type: string): string {
-  const words = type.split(".").map((word) =>
-    word[0]!.toUpperCase() + word.slice(1)
-  );
+  const words = type.split(".").map((word) => word[0]!.toUpperCase() + word.slice(1));
   return `${words.join("")}Message`;
 }
 

@@ -62,8 +62,7 @@ function messageOperation(type: MessageType) {
         description: "The receiver is gone: the webhook is disabled.",
       },
       default: {
-        description:
-          "The message is sent again later. With 429 or 503, `Retry-After` says when.",
+        description: "The message is sent again later. With 429 or 503, `Retry-After` says when.",
       },
     },
   };

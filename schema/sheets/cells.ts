@@ -136,8 +136,7 @@ function readIsbn(cell: string, field: string): Read {
   }
   return {
     value,
-    warning:
-      "leading_zero: The ISBN has lost its leading zeros: it was read with them",
+    warning: "leading_zero: The ISBN has lost its leading zeros: it was read with them",
   };
 }
 
@@ -175,12 +174,9 @@ function readAmount(cell: string, decimal: Decimal | undefined): Read {
     return { value: amount.replaceAll(thousands, "").replace(sign, ".") };
   }
   if (!/^-?[\d.,]+$/.test(amount)) return { value: amount };
-  const example = form === "comma"
-    ? "12,50"
-    : "12.50: decimal=comma reads a comma";
+  const example = form === "comma" ? "12,50" : "12.50: decimal=comma reads a comma";
   return {
-    fault:
-      `invalid_number: Expected an amount with a decimal ${form}, such as ${example}`,
+    fault: `invalid_number: Expected an amount with a decimal ${form}, such as ${example}`,
   };
 }
 
@@ -196,8 +192,7 @@ function readDate(cell: string, dates: Dates): Read {
         `invalid_date: The spreadsheet program shows a date as a number: ${day} would be meant`,
     };
   }
-  const [, one, other, year] =
-    /^(\d{1,2})[./\- ]+(\d{1,2})[./\- ]+(\d{4})$/.exec(cell) ?? [];
+  const [, one, other, year] = /^(\d{1,2})[./\- ]+(\d{1,2})[./\- ]+(\d{4})$/.exec(cell) ?? [];
   if (!year || dates === "ymd") return { value: cell };
   const [day, month] = dates === "dmy" ? [one!, other!] : [other!, one!];
   return { value: `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}` };

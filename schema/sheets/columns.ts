@@ -1,10 +1,5 @@
 import type { Entry } from "../bodies.ts";
-import {
-  type ErrorDetail,
-  invalid,
-  printable,
-  splitMessage,
-} from "../errors.ts";
+import { type ErrorDetail, invalid, printable, splitMessage } from "../errors.ts";
 import type { ArrayField, Column as Stored, Field } from "../fields.ts";
 import { ExtentValue, Measurement } from "../numbers.ts";
 import { objectsIn } from "../objects.ts";
@@ -182,9 +177,7 @@ function nameIn(field: string, key: string, inner: string): string {
 }
 
 function unknown(name: string, near: string | undefined): string {
-  return `unknown_column: No column has the name ${printable(name.trim())}${
-    didYouMean(near)
-  }`;
+  return `unknown_column: No column has the name ${printable(name.trim())}${didYouMean(near)}`;
 }
 
 /** The column that was probably meant. */
@@ -233,9 +226,10 @@ export function readHeader(
   };
   for (const same of Map.groupBy(named, ([, one]) => placeOf(one)).values()) {
     // Of the id, the code and the name of one record the first counts.
-    const [[index, column], ...others] = same.toSorted(([, a], [, b]) =>
-      rankOf(a) - rankOf(b)
-    ) as [[number, Column], ...[number, Column][]];
+    const [[index, column], ...others] = same.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b)) as [
+      [number, Column],
+      ...[number, Column][],
+    ];
     if (isRead(column)) header.columns.set(index, column);
     else header.ignored.push(column.name);
     const { name, field, key } = column;
@@ -305,9 +299,8 @@ export function valueAt(
   }
   if (name !== "publication_date" || value !== null) return value;
   // A year or a month announces the day.
-  return objectsIn(product.publishing_dates).find((one) =>
-    one.publishing_date_role === PUBLICATION
-  )?.date ?? null;
+  return objectsIn(product.publishing_dates).find((one) => one.publishing_date_role === PUBLICATION)
+    ?.date ?? null;
 }
 
 /** The columns of an export that names none. */

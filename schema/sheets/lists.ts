@@ -16,8 +16,7 @@ const LISTS: Readonly<Record<string, OneCell>> = {
   contributors: {
     write: (one) => `${one.contributor_name} (${one.contributor_role_code})`,
     read(text, left, stored) {
-      const [, name = text, role] =
-        /^(.*\S)\s*\(([A-Za-z]\d\d)\)$/s.exec(text) ?? [];
+      const [, name = text, role] = /^(.*\S)\s*\(([A-Za-z]\d\d)\)$/s.exec(text) ?? [];
       const code = role?.toUpperCase();
       const isMeant = isNamed("contributor_name", name);
       const same = take(
@@ -39,8 +38,7 @@ const LISTS: Readonly<Record<string, OneCell>> = {
     write: ({ collection_name: name, part_number: part }) =>
       part === null ? `${name}` : `${name} #${part}`,
     read(text, left) {
-      const [, name = text, part_number = null] =
-        /^(.*\S)\s+#(\S.*)$/s.exec(text) ?? [];
+      const [, name = text, part_number = null] = /^(.*\S)\s+#(\S.*)$/s.exec(text) ?? [];
       const same = take(left, isNamed("collection_name", name));
       return same
         ? { collection_id: same.collection_id, part_number }
@@ -49,17 +47,14 @@ const LISTS: Readonly<Record<string, OneCell>> = {
   },
   subjects: {
     write: (one) =>
-      `${one.subject_scheme_identifier}:${
-        one.subject_code ?? one.subject_heading_text
-      }`,
+      `${one.subject_scheme_identifier}:${one.subject_code ?? one.subject_heading_text}`,
     read(text, left) {
       const [, scheme, value = text] = /^(\w+):\s*(.*)$/s.exec(text) ?? [];
       // Keywords are words.
       const field = scheme === "20" ? "subject_heading_text" : "subject_code";
       return take(
         left,
-        (one) =>
-          one.subject_scheme_identifier === scheme && one[field] === value,
+        (one) => one.subject_scheme_identifier === scheme && one[field] === value,
       ) ??
         { ...scheme && { subject_scheme_identifier: scheme }, [field]: value };
     },
@@ -67,8 +62,7 @@ const LISTS: Readonly<Record<string, OneCell>> = {
 };
 
 function isNamed(field: string, name: string): (entry: Entry) => boolean {
-  const key = (text: unknown) =>
-    String(text).normalize("NFC").replace(/\s+/g, " ").trim();
+  const key = (text: unknown) => String(text).normalize("NFC").replace(/\s+/g, " ").trim();
   return (entry) => key(entry[field]) === key(name);
 }
 

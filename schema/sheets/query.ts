@@ -5,8 +5,7 @@ import { DATES, type Decimal, DECIMALS } from "./cells.ts";
 
 export const DELIMITERS = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
-const { page: _, limit: __, include: ___, ...FILTERS } =
-  ProductParameters.entries;
+const { page: _, limit: __, include: ___, ...FILTERS } = ProductParameters.entries;
 
 /** A name ends at a comma that is not within brackets, which end at their last `]`. */
 const NAMES = /(?:[^,[]|\[.*?\](?=\.\w+\s*(?:,|$)|\s*(?:,|$)))+/gs;

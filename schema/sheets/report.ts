@@ -97,8 +97,7 @@ export class SheetTally {
     const counts = this.#counts;
     counts.rows++;
     counts[one.outcome]++;
-    counts.warnings +=
-      one.messages.filter(({ severity }) => severity === "warning").length;
+    counts.warnings += one.messages.filter(({ severity }) => severity === "warning").length;
     if (one.outcome === "unchanged" && one.messages.length === 0) return;
     this.#told++;
     const kept = one.outcome === "refused" ? this.#refused : this.#others;

@@ -1,14 +1,7 @@
 import type { Entry } from "../bodies.ts";
 import { type ApiError, splitMessage } from "../errors.ts";
 import { objectsIn } from "../objects.ts";
-import {
-  type CellForm,
-  cellOf,
-  isCellOf,
-  readCell,
-  TOO_LONG,
-  unguarded,
-} from "./cells.ts";
+import { type CellForm, cellOf, isCellOf, readCell, TOO_LONG, unguarded } from "./cells.ts";
 import { type Column, entryOf, PUBLICATION, valueAt } from "./columns.ts";
 import type { CellChange, SheetMessage } from "./report.ts";
 
@@ -95,8 +88,7 @@ function setIn(
     else body[value === null ? clears : field] = value;
     return;
   }
-  const entries =
-    (body[field] ??= structuredClone(product[field] ?? [])) as unknown[];
+  const entries = (body[field] ??= structuredClone(product[field] ?? [])) as unknown[];
   if (inner === undefined) {
     entries[key as number] = value;
     return;
@@ -121,9 +113,7 @@ function setPublication(body: Entry, product: Entry, value: unknown): void {
   const isDay = !/^\d{4}(?:-\d\d)?$/.test(String(value));
   body.publication_date = isDay ? value : null;
   const dates = objectsIn(body.publishing_dates ?? product.publishing_dates);
-  const others = dates.filter((one) =>
-    one.publishing_date_role !== PUBLICATION
-  );
+  const others = dates.filter((one) => one.publishing_date_role !== PUBLICATION);
   if (isDay && others.length === dates.length) return;
   body.publishing_dates = isDay ? others : [
     ...others,
@@ -182,10 +172,8 @@ function cellAt(pointer: string, { body, set }: Draft) {
   );
   const entry = (body[field] as Entry[] | undefined)?.[Number(index)];
   const inEntry = here.filter((one) => one.entry && one.entry === entry);
-  const found =
-    inEntry.find(({ column }) =>
-      column.inner === inner || column.clears === inner
-    ) ?? inEntry[0] ?? here[0];
+  const found = inEntry.find(({ column }) => column.inner === inner || column.clears === inner) ??
+    inEntry[0] ?? here[0];
   // One of several in a cell is named.
   const value = found?.column.kind === "list" ? entry?.[inner] : undefined;
   return { ...found, named: value ? `"${value}": ` : "" };

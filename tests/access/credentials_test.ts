@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { hashOf, newKey } from "../../db/access.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/jwt.ts";
@@ -11,12 +6,7 @@ import { unavailable } from "../../schema/errors.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { countingReads } from "../support/app/counting.ts";
 import { eventually } from "../support/app/eventually.ts";
-import {
-  type App,
-  type Organization,
-  send,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, send, testsOf } from "../support/app/harness.ts";
 import { claims, hmacToken } from "../support/app/jwt.ts";
 import { withOperations } from "../support/app/operations.ts";
 import type { Reply } from "../support/client/envelope.ts";
@@ -60,9 +50,7 @@ async function member(
 }
 
 async function revoke(sql: Session, key: string, at: Date): Promise<void> {
-  await sql`update api_keys set revoked_at = ${at.toISOString()} where id = ${
-    key.slice(4, 16)
-  }`;
+  await sql`update api_keys set revoked_at = ${at.toISOString()} where id = ${key.slice(4, 16)}`;
 }
 
 const it = testsOf("Credentials:", {
@@ -92,8 +80,7 @@ const inHeader = (name: string, ...values: string[]): Headers[] =>
 /** Headers that are refused, with the message. `token_test.ts` has the tokens that are not valid. */
 const REFUSED: Refusal[] = [
   {
-    says:
-      "Credentials are required: x-api-key, or Authorization with a Bearer token",
+    says: "Credentials are required: x-api-key, or Authorization with a Bearer token",
     headers: ({ token, org }) => [
       {},
       { "x-organization-id": org.id },
@@ -104,8 +91,7 @@ const REFUSED: Refusal[] = [
     ],
   },
   {
-    says:
-      "The header x-api-key is not a complete API key: cat_, 12 characters, _, 43 characters",
+    says: "The header x-api-key is not a complete API key: cat_, 12 characters, _, 43 characters",
     headers: ({ key, token, org }) => [
       ...inHeader(
         "x-api-key",
@@ -140,8 +126,7 @@ const REFUSED: Refusal[] = [
       ),
   },
   {
-    says:
-      "The Bearer token is not a signed JWT: expected three parts in base64url, joined by dots",
+    says: "The Bearer token is not a signed JWT: expected three parts in base64url, joined by dots",
     headers: ({ token, org }) => {
       const [header, payload, signature] = token.split(".");
       return [
@@ -398,8 +383,7 @@ for (const [when, { expires, revoked, ends }] of Object.entries(LIVES)) {
 
 /** What ends a key at once. */
 const ENDINGS = {
-  "its revocation": (sql: Session, { key }: Organization) =>
-    revoke(sql, key, new Date()),
+  "its revocation": (sql: Session, { key }: Organization) => revoke(sql, key, new Date()),
   "its deletion": (sql: Session, { id }: Organization) =>
     sql`delete from api_keys where organization_id = ${id}`,
 };
@@ -421,9 +405,7 @@ it("a key works at once when created, even if tried before", async ({ org, app, 
 
   await sql`
     insert into api_keys (id, organization_id, name, key_hash)
-    values (${key.slice(4, 16)}, ${org.id}, 'Test', decode(${
-    hashOf(key)
-  }, 'hex'))
+    values (${key.slice(4, 16)}, ${org.id}, 'Test', decode(${hashOf(key)}, 'hex'))
   `;
 
   assertEquals((await withKey(app, key)).status, 200);
@@ -515,7 +497,5 @@ it("a key's last use is stored once a minute, and may fail", async ({ org, app }
 
 /** The key with one character changed. */
 function changed(key: string, at: number): string {
-  return `${key.slice(0, at)}${key[at] === "A" ? "B" : "A"}${
-    key.slice(at + 1)
-  }`;
+  return `${key.slice(0, at)}${key[at] === "A" ? "B" : "A"}${key.slice(at + 1)}`;
 }

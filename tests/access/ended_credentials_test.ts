@@ -24,13 +24,11 @@ const ENDINGS: Record<
   }
 > = {
   "a key is revoked": {
-    end: (sql, { id }) =>
-      sql`update api_keys set revoked_at = now() where organization_id = ${id}`,
+    end: (sql, { id }) => sql`update api_keys set revoked_at = now() where organization_id = ${id}`,
     code: "UNAUTHORIZED",
   },
   "a key expires": {
-    end: (sql, { id }) =>
-      sql`update api_keys set expires_at = now() where organization_id = ${id}`,
+    end: (sql, { id }) => sql`update api_keys set expires_at = now() where organization_id = ${id}`,
     code: "UNAUTHORIZED",
   },
   "a token expires": {
@@ -40,8 +38,7 @@ const ENDINGS: Record<
   },
   "a membership ends": {
     isUser: true,
-    end: (sql, { id }) =>
-      sql`delete from organization_members where organization_id = ${id}`,
+    end: (sql, { id }) => sql`delete from organization_members where organization_id = ${id}`,
     code: "FORBIDDEN",
   },
   "a member may only read": {

@@ -1,11 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { clockAhead } from "../support/app/clock.ts";
-import {
-  keyServer,
-  refuses,
-  signer,
-  verifierFor,
-} from "../support/app/key_server.ts";
+import { keyServer, refuses, signer, verifierFor } from "../support/app/key_server.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 const MINUTE = 60_000;
@@ -21,16 +16,13 @@ Deno.test(
     const jwks = { keys: [ec.jwk] };
     const troubles: Record<string, () => Response | Promise<Response>> = {
       "an error": () => new Response(null, { status: 500 }),
-      "an error with a key set": () =>
-        Response.json({ keys: [] }, { status: 500 }),
+      "an error with a key set": () => Response.json({ keys: [] }, { status: 500 }),
       "a part of a key set": () => Response.json(jwks, { status: 206 }),
-      "HTML": () =>
-        new Response("<html>", { headers: { "content-type": "text/html" } }),
+      "HTML": () => new Response("<html>", { headers: { "content-type": "text/html" } }),
       "nothing": () => new Response(null, { status: 204 }),
       "no key set": () => Response.json({ keys: "none" }),
       "a list": () => Response.json(jwks.keys),
-      "a redirect": () =>
-        Response.redirect(`data:application/json,${JSON.stringify(jwks)}`),
+      "a redirect": () => Response.redirect(`data:application/json,${JSON.stringify(jwks)}`),
       "a redirect to another server": () => Response.redirect(elsewhere.url),
       "a response that never ends": () =>
         new Response(

@@ -57,8 +57,7 @@ Deno.test("The search for secrets in logs", async ({ step: it }) => {
 
   await it("fails the test that leaked a secret", async () => {
     const app = await openApp({
-      verifyToken: (token) =>
-        Promise.reject(Object.assign(new Error(), { code: token })),
+      verifyToken: (token) => Promise.reject(Object.assign(new Error(), { code: token })),
     });
 
     await app.send("/api/products", {

@@ -1,17 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  OWN_TABLES,
-  pathOfTable,
-  SHARED_TABLES,
-} from "../../schema/records.ts";
+import { OWN_TABLES, pathOfTable, SHARED_TABLES } from "../../schema/records.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { EVERY_OPERATION } from "../support/client/every_operation.ts";
-import {
-  type App,
-  openApp,
-  type Organization,
-} from "../support/app/harness.ts";
+import { type App, openApp, type Organization } from "../support/app/harness.ts";
 
 /** The lists that all organizations share. */
 const SHARED = SHARED_TABLES.map((table) => pathOfTable(table).slice(1))
@@ -165,7 +157,5 @@ async function scene(app: App) {
 function comparable({ status, headers, text, body }: Reply): string {
   const requestId = headers.get("x-request-id")!;
   const names = [...headers.keys()].sort().join();
-  return `${status} ${names} ${
-    (body ? text : "").replaceAll(requestId, "REQUEST")
-  }`;
+  return `${status} ${names} ${(body ? text : "").replaceAll(requestId, "REQUEST")}`;
 }

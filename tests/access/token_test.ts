@@ -55,9 +55,7 @@ const refused = (): Record<string, string[]> => ({
   "any other algorithm": [
     ...["none", "None", "nOnE", "NONE", "", null, 0, [], {}, undefined]
       .flatMap((alg) =>
-        ["", "e30"].map((signature) =>
-          `${encoded({ alg })}.${PAYLOAD}.${signature}`
-        )
+        ["", "e30"].map((signature) => `${encoded({ alg })}.${PAYLOAD}.${signature}`)
       ),
     hmacToken(SECRET, claims(), { alg: "HS512" }, "sha512"),
     hmacToken(SECRET, claims(), { alg: "HS384" }, "sha384"),

@@ -30,9 +30,9 @@ export function assertEquals<T>(actual: T, expected: T, message = ""): void {
   fail(
     a.includes("\n") && e.includes("\n")
       ? `Values are not equal: ${message}\n${difference(a, e)}`
-      : `Values are not equal: ${message}\n  actual: ${
-        show(actual)
-      }\n  expected: ${show(expected)}`,
+      : `Values are not equal: ${message}\n  actual: ${show(actual)}\n  expected: ${
+        show(expected)
+      }`,
   );
 }
 

@@ -23,9 +23,7 @@ Deno.serve({
   onListen() {},
 }, async ({ url }) => {
   const id = url.slice(url.lastIndexOf("/") + 1);
-  const parameters = get.parameters.map((value: string) =>
-    value === "{id}" ? id : value
-  );
+  const parameters = get.parameters.map((value: string) => value === "{id}" ? id : value);
   const [row] = await sql.unsafe(get.text, parameters, { prepare: true });
   if (!row) return new Response(null, { status: 404 });
   return new Response(`{"success":true,"data":${row.product},"error":null}`);

@@ -194,8 +194,7 @@ async function readIds(origin: string, key: string): Promise<Ids> {
 
 /** The product with this number. */
 function productOf(ids: Ids, i: number, random: Random) {
-  const one = (path: string) =>
-    ids[path]![Math.floor(random() * ids[path]!.length)]!;
+  const one = (path: string) => ids[path]![Math.floor(random() * ids[path]!.length)]!;
   const isbn13 = isbnOf(ISBNS + i);
   // Publication dates spread over five years.
   const day = Date.UTC(2021, 0, 1) + i % 1826 * 86_400_000;

@@ -33,14 +33,11 @@ function full(): RecordOf {
   const samples = SAMPLES.flatMap(({ url }) =>
     [...Deno.readTextFileSync(url).matchAll(/<Product>[^]*?<\/Product>/g)]
       .filter(([record]) => isReadable(record))
-      .map(([record]) => halvesOf(record)).filter((halves) =>
-        halves !== undefined
-      )
+      .map(([record]) => halvesOf(record)).filter((halves) => halves !== undefined)
   );
   return (isbn, edition) => {
     // Every edition of a book comes from the same sample.
-    const [before, after] =
-      samples[Number(isbn.slice(3, 12)) % samples.length]!;
+    const [before, after] = samples[Number(isbn.slice(3, 12)) % samples.length]!;
     return `<Product><RecordReference>full.example.${isbn}</RecordReference>
 <NotificationType>03</NotificationType>
 <ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>${isbn}</IDValue></ProductIdentifier>
@@ -75,8 +72,7 @@ let lastIsbn = 100_000_000 + Math.floor(Date.now() / 1_000) % 600_000 * 1_000;
 /** Returns a function that makes messages of the same new books. */
 function books(recordOf: RecordOf, count = COUNT) {
   const isbns = Array.from({ length: count }, () => isbnOf(++lastIsbn));
-  return (edition: number) =>
-    message(...isbns.map((isbn) => recordOf(isbn, edition)));
+  return (edition: number) => message(...isbns.map((isbn) => recordOf(isbn, edition)));
 }
 
 /** Sends a message. Throws unless all records have this outcome. */
@@ -113,8 +109,7 @@ function importsOf(kind: string, recordOf: RecordOf): Scenario[] {
     {
       name: `ONIX new, ${kind} records`,
       clients: 1,
-      warmUp: (one) =>
-        send(one, books(recordOf, 200)(0), "created").then(() => {}),
+      warmUp: (one) => send(one, books(recordOf, 200)(0), "created").then(() => {}),
       run: (one) => send(one, books(recordOf)(0), "created"),
     },
     {

@@ -88,9 +88,7 @@ async function statementsOf(databaseUrl: string, data: Data) {
     if (method === "POST") await remove(handler, key, id);
     return {
       text: found.text,
-      parameters: found.parameters.map((value) =>
-        value === id ? "{id}" : value
-      ),
+      parameters: found.parameters.map((value) => value === id ? "{id}" : value),
     };
   }
   const remove = (handler: typeof app.handler, key: string, id: string) =>

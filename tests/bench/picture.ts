@@ -32,8 +32,7 @@ export function drawPeers(
     y += bars.length * STEP + 48;
     return panel;
   });
-  const subtitle =
-    `Requests per second, higher is better: ${clients} clients, ` +
+  const subtitle = `Requests per second, higher is better: ${clients} clients, ` +
     `${products.toLocaleString("en")} products`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${
     y - 16
@@ -70,9 +69,7 @@ function panelOf(
     const width = Math.max(1, rate / most * room).toFixed(1);
     const figure = rate.toLocaleString("en", { maximumFractionDigits: 0 });
     const kind = contestant === "service" ? ' class="service"' : "";
-    return `<text x="${start - 10}" y="${
-      y + 16
-    }" text-anchor="end">${contestant}</text>
+    return `<text x="${start - 10}" y="${y + 16}" text-anchor="end">${contestant}</text>
 <rect${kind} x="${start}" y="${y}" width="${width}" height="${BAR}" rx="3"/>
 <text x="${start + Number(width) + 8}" y="${y + 16}">${figure}</text>`;
   });

@@ -81,8 +81,7 @@ async function runWrk(
 /** One of the requests, with the words of a line, and its body as text. */
 export function filled({ rows, body, ...requests }: Requests, i: number) {
   const words = rows.lines[i % rows.lines.length]!.split(" ");
-  const fill = (text: string) =>
-    text.replace(/\{(\d)\}/g, (_, n) => words[Number(n) - 1]!);
+  const fill = (text: string) => text.replace(/\{(\d)\}/g, (_, n) => words[Number(n) - 1]!);
   return {
     ...requests,
     path: fill(requests.path),

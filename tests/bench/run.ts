@@ -71,9 +71,7 @@ async function main(): Promise<void> {
   if (options.help) return console.log(USAGE);
   const { products, seed, rounds, beside } = options;
   console.log(describeMachine());
-  const checkouts = beside === undefined
-    ? [HERE]
-    : [HERE, started.use(await openCheckout(beside))];
+  const checkouts = beside === undefined ? [HERE] : [HERE, started.use(await openCheckout(beside))];
   if (options.peers) await installPeers();
   const cluster = started.use(await openCluster());
   console.log(cluster.description);

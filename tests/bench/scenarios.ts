@@ -14,8 +14,7 @@ const getting = ({ large: { key } }: Data, path: string, rows: Rows) =>
 
 const product = (data: Data) => getting(data, "/products/{1}", data.products);
 
-const pages = (data: Data) =>
-  getting(data, "/products?limit=50&page={1}", data.pages);
+const pages = (data: Data) => getting(data, "/products?limit=50&page={1}", data.pages);
 
 /** A list of 50 with these parameters, to one client. */
 function list(name: string, query: string | ((data: Data) => string)) {
@@ -68,8 +67,7 @@ export const SCENARIOS: readonly Scenario[] = [
   list("search: rare word", ({ rareWord }) => `&search=${rareWord}`),
   list(
     "search: ISBN with hyphens",
-    ({ isbn }) =>
-      `&search=${isbn.replace(/^(...)(.)(....)(....)/, "$1-$2-$3-$4-")}`,
+    ({ isbn }) => `&search=${isbn.replace(/^(...)(.)(....)(....)/, "$1-$2-$3-$4-")}`,
   ),
   COMMON,
   list("search: 2 characters", "&search=st"),
@@ -129,9 +127,7 @@ function batchScenario(): Scenario {
     await Promise.all(Array.from({ length: BATCH_WRITERS }, async () => {
       while (performance.now() < start + seconds * 1_000) {
         const { data: results } = await send(origin, batch, sent++);
-        const failed = results.find((one: { status: number }) =>
-          one.status !== 201
-        );
+        const failed = results.find((one: { status: number }) => one.status !== 201);
         if (failed) throw new Error(JSON.stringify(failed));
       }
     }));

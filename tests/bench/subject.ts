@@ -1,9 +1,4 @@
-import {
-  type Checkout,
-  createKey,
-  runCommand,
-  startService,
-} from "./checkout.ts";
+import { type Checkout, createKey, runCommand, startService } from "./checkout.ts";
 import { type Cluster, createDatabase, query } from "./cluster.ts";
 import type { Contestant } from "./contest.ts";
 import { type Client, fill, readData, SMALL } from "./data.ts";

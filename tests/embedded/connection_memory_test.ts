@@ -44,9 +44,7 @@ Deno.test("A connection", async ({ step: it }) => {
         sql`select 1 / 0 -- ${raw(String(number++).repeat(MB).slice(0, MB))}`,
       );
 
-    await assertNothingKept(() =>
-      assertRejects(() => connection.send(failing()))
-    );
+    await assertNothingKept(() => assertRejects(() => connection.send(failing())));
   });
 
   await connection.close(1);

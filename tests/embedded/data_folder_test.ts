@@ -85,8 +85,7 @@ Deno.test(
         url: undefined,
         dataDir,
       });
-      const within = (ms: number) =>
-        database.for({ deadline: performance.now() + ms });
+      const within = (ms: number) => database.for({ deadline: performance.now() + ms });
       await script(
         within(60_000),
         (sql) => sql`create table notes (text text)`,
@@ -101,9 +100,7 @@ Deno.test(
       );
       resolve();
 
-      await within(60_000).transaction((tx) =>
-        tx.commit(sql`insert into notes values ('kept')`)
-      );
+      await within(60_000).transaction((tx) => tx.commit(sql`insert into notes values ('kept')`));
       const notes = await script(
         within(60_000),
         (sql) => sql`select text from notes`,

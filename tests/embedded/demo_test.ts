@@ -48,9 +48,7 @@ Deno.test("The demo organization", async ({ step: it }) => {
   });
 
   await it("has a product with every field", () => {
-    const product = products.find(({ product_code }) =>
-      product_code === COMPLETE
-    );
+    const product = products.find(({ product_code }) => product_code === COMPLETE);
 
     assertEquals(emptyFields("Product", product), []);
   });

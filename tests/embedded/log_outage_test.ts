@@ -87,8 +87,7 @@ async function ask({ origin }: Service, requests: number): Promise<void> {
 async function askAndStay({ origin }: Service): Promise<Deno.Conn> {
   const { hostname, port } = new URL(origin);
   const client = await Deno.connect({ hostname, port: Number(port) });
-  const request =
-    `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`;
+  const request = `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`;
   await client.write(new TextEncoder().encode(request));
   return client;
 }

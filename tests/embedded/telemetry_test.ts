@@ -1,10 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { openTelemetry, SILENT } from "../../middleware/telemetry.ts";
-import {
-  type Collector,
-  openCollector,
-  type Span,
-} from "../support/app/collector.ts";
+import { type Collector, openCollector, type Span } from "../support/app/collector.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { launch } from "../support/app/process.ts";
@@ -179,15 +175,13 @@ Deno.test("OTEL_DENO=true", async ({ step: it }) => {
       "catalogue.errors",
     ];
     const codes = () =>
-      metrics.flatMap(({ name, sum }) =>
-        name === "catalogue.errors" ? sum?.dataPoints ?? [] : []
-      ).flatMap(({ attributes }) => attributes)
+      metrics.flatMap(({ name, sum }) => name === "catalogue.errors" ? sum?.dataPoints ?? [] : [])
+        .flatMap(({ attributes }) => attributes)
         .map(({ value }) => value.stringValue);
 
     await eventually(
       [],
-      () =>
-        names.filter((name) => !metrics.some((metric) => metric.name === name)),
+      () => names.filter((name) => !metrics.some((metric) => metric.name === name)),
     );
     await eventually(
       ["NOT_FOUND", "UNAUTHORIZED", "VALIDATION_ERROR"],

@@ -58,9 +58,10 @@ export async function startFollower(
     onnotice: () => {},
   });
   const verifyToken = (token: string) => Promise.resolve(token.split(".")[1]!);
-  const [here, elsewhere] = [1, 2].map(() =>
-    app.variant({ replica, verifyToken })
-  ) as [App["handler"], App["handler"]];
+  const [here, elsewhere] = [1, 2].map(() => app.variant({ replica, verifyToken })) as [
+    App["handler"],
+    App["handler"],
+  ];
   const sendHere: App["send"] = (path, init) => send(here, path, init);
 
   const follower: Follower = {
@@ -71,8 +72,7 @@ export async function startFollower(
     changes,
     organization: () => createOrganization({ send: sendHere, sql: app.sql }),
     get: (key, path) => sendHere(path, { headers: { "x-api-key": key } }),
-    getElsewhere: (key, path) =>
-      send(elsewhere, path, { headers: { "x-api-key": key } }),
+    getElsewhere: (key, path) => send(elsewhere, path, { headers: { "x-api-key": key } }),
     async asEditor(organizationId) {
       const user = crypto.randomUUID();
       await app.database.for({
@@ -107,9 +107,7 @@ export async function startFollower(
       `;
       await eventually([{ is_there: true }], async () => [
         ...await observer`
-          select pg_last_wal_replay_lsn() >= ${
-          row!.position
-        }::pg_lsn as is_there
+          select pg_last_wal_replay_lsn() >= ${row!.position}::pg_lsn as is_there
         `,
       ]);
     },

@@ -1,11 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import {
-  type App,
-  openApp,
-  type Organization,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { type App, openApp, type Organization, SETTINGS } from "../support/app/harness.ts";
 import { eventually } from "../support/app/eventually.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { binary } from "../support/servers/cluster.ts";
@@ -48,9 +43,7 @@ faultTest(
     }
 
     async function client(name: number): Promise<[string, Written[]]> {
-      const { body } = await answered(() =>
-        org.post("/api/products", { title: `${name}` })
-      );
+      const { body } = await answered(() => org.post("/api/products", { title: `${name}` }));
       const { id } = body.data;
       const path = `/api/products/${id}`;
       const all: Written[] = [
@@ -69,9 +62,7 @@ faultTest(
           all.push(one);
           const reply = await request().catch(() => undefined);
           if (!reply || reply.status >= 500) return;
-          const results = Array.isArray(reply.body.data)
-            ? reply.body.data
-            : [reply];
+          const results = Array.isArray(reply.body.data) ? reply.body.data : [reply];
           assertEquals(results[0].status, 200, reply.text);
           one.isAcknowledged = true;
         };
@@ -86,13 +77,9 @@ faultTest(
             () => org.batch([{ method: "delete", id }]),
           );
         } else if (n % 5 === 0) {
-          const { body } = await answered(() =>
-            org.get(`${path}/history?limit=3`)
-          );
+          const { body } = await answered(() => org.get(`${path}/history?limit=3`));
           const { version } = body.data.at(-1);
-          const past = await answered(() =>
-            org.get(`${path}?version=${version}`)
-          );
+          const past = await answered(() => org.get(`${path}?version=${version}`));
           if (past.status !== 200 || past.body.data.title === title) continue;
           await write(
             { event: "restored", title: past.body.data.title },
@@ -120,9 +107,7 @@ faultTest(
 
     /** The title of a product before it was deleted. */
     async function titleBefore(id: string): Promise<string> {
-      const { body } = await answered(() =>
-        org.get("/api/products/deleted?limit=100")
-      );
+      const { body } = await answered(() => org.get("/api/products/deleted?limit=100"));
       return body.data.find((one: Any) => one.id === id)!.title;
     }
 

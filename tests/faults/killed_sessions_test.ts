@@ -12,13 +12,10 @@ const STORM_MS = 6_000;
 
 faultTest("Killed sessions", async (scene, { step: it }) => {
   const { app, observer } = scene;
-  const database = () =>
-    app.database.for({ deadline: performance.now() + DEADLINE_MS });
+  const database = () => app.database.for({ deadline: performance.now() + DEADLINE_MS });
   await observer`create table notes (note text not null)`;
   const notes = async () =>
-    (await observer`select note from notes order by note`).map((row) =>
-      row.note
-    );
+    (await observer`select note from notes order by note`).map((row) => row.note);
 
   /** Kills the sessions that wait for a lock, and returns their number. */
   async function killWaiting(sql: postgres.TransactionSql): Promise<number> {
@@ -111,9 +108,7 @@ faultTest("Killed sessions", async (scene, { step: it }) => {
         (_, n) =>
           database().transaction(async (tx) => {
             await tx.send(sql`insert into notes values (${`other ${n}`})`);
-            await assertRejects(() =>
-              broken.send(sql`insert into notes values ('stray')`)
-            );
+            await assertRejects(() => broken.send(sql`insert into notes values ('stray')`));
             return await tx.commit();
           }),
       ),

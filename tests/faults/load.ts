@@ -2,14 +2,7 @@ import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals, AssertionError } from "@std/assert";
 import type { Reply } from "../support/client/envelope.ts";
 import type { App, Organization } from "../support/app/harness.ts";
-import {
-  bodyOf,
-  GONE,
-  type Mark,
-  marksAs,
-  marksOf,
-  storedProducts,
-} from "./marks.ts";
+import { bodyOf, GONE, type Mark, marksAs, marksOf, storedProducts } from "./marks.ts";
 
 /** Clients of two organizations that create, update, read, list and delete until stopped. */
 export interface Load {

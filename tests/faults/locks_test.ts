@@ -67,9 +67,7 @@ faultTest("Locks and slow statements", async (scene, { step: it }) => {
 
       const error = await observer.begin(async (sql) => {
         await sql`lock table seasons`;
-        return await assertRejects(() =>
-          database.transaction((tx) => tx.commit(raw(wait)))
-        );
+        return await assertRejects(() => database.transaction((tx) => tx.commit(raw(wait))));
       });
 
       assertEquals((error as { code?: string }).code, state);

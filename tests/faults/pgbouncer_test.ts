@@ -21,9 +21,7 @@ faultTest("PgBouncer in transaction mode", async (scene, { step: it }) => {
     const url = new URL(through(cluster.url, pgbouncer));
     url.pathname = "empty";
     const databases = await Promise.all(
-      [1, 2, 3].map(() =>
-        openDatabase({ ...SETTINGS, url: url.href, prepare: false })
-      ),
+      [1, 2, 3].map(() => openDatabase({ ...SETTINGS, url: url.href, prepare: false })),
     );
     const operations = databases.map((database) =>
       database.for({ deadline: performance.now() + 60_000 })

@@ -43,9 +43,10 @@ Deno.test(
 
     await it("is named by deno task doctor with both ways out, after a session that stays open", async () => {
       const report = async () =>
-        (await doctor((name) =>
-          name === "DATABASE_URL" ? cluster.url : undefined
-        )).text.replaceAll(/\s+/g, " ");
+        (await doctor((name) => name === "DATABASE_URL" ? cluster.url : undefined)).text.replaceAll(
+          /\s+/g,
+          " ",
+        );
       const open = postgres(cluster.url, { max: 1, fetch_types: false });
       stack.defer(() => open.end({ timeout: 1 }));
       await open.unsafe("begin; select pg_current_xact_id()");
@@ -69,8 +70,7 @@ Deno.test(
 
     await it("of another role is named by deno task doctor, too", async () => {
       const { password } = new URL(cluster.url);
-      const as = (user: string) =>
-        Object.assign(new URL(cluster.url), { username: user }).href;
+      const as = (user: string) => Object.assign(new URL(cluster.url), { username: user }).href;
       await session.unsafe(`
         create role catalogue login password '${password}';
         grant all on all tables in schema public to catalogue;
@@ -99,10 +99,9 @@ Deno.test(
         finding: `Session ${
           held!.pid
         } of the role loader and the database postgres is writing: the feed of changes waits for it`,
-        advice:
-          `End it, as that role or a superuser: select pg_terminate_backend(${
-            held!.pid
-          }). Members of pg_read_all_stats see since when it writes: grant pg_read_all_stats to catalogue`,
+        advice: `End it, as that role or a superuser: select pg_terminate_backend(${
+          held!.pid
+        }). Members of pg_read_all_stats see since when it writes: grant pg_read_all_stats to catalogue`,
       });
       assertEquals(await findingOf(), {
         subject: "changes",

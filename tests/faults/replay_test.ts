@@ -72,8 +72,7 @@ faultTest(
           { method: "create", body: { title: "Sanditon" } },
         ],
       };
-      const write = () =>
-        org.post("/api/products/batch", batch, { "idempotency-key": "b-1" });
+      const write = () => org.post("/api/products/batch", batch, { "idempotency-key": "b-1" });
       const stored = async () => [
         ...await observer`
           select p.title, k.key is not null as remembered
@@ -107,8 +106,7 @@ faultTest(
           body: { title: "Lost" },
         }),
       };
-      const write = () =>
-        org.post("/api/products/batch", batch, { "idempotency-key": "b-2" });
+      const write = () => org.post("/api/products/batch", batch, { "idempotency-key": "b-2" });
 
       const { headers, body } = await cutOff(
         write,

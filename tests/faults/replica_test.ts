@@ -83,8 +83,7 @@ faultTest("A replica", async (scene, { step: it }) => {
       await org.issueKey("read"),
       await org.issueKey("read"),
     ];
-    const pagesFor = async (key: string) =>
-      (await follower.get(key, path)).body.data.page_count;
+    const pagesFor = async (key: string) => (await follower.get(key, path)).body.data.page_count;
     await follower.caughtUp();
     await follower.pause();
     await org.put(path, { page_count: 2 });
@@ -108,8 +107,7 @@ faultTest("A replica", async (scene, { step: it }) => {
     const { id } = await org.create();
     const deadline = () => performance.now() + DEADLINE_MS;
     const caller = { organizationId: org.id, name: "reader" };
-    const primary = () =>
-      scene.app.database.for({ deadline: deadline(), caller });
+    const primary = () => scene.app.database.for({ deadline: deadline(), caller });
     const titleFrom = async (operations: Queries) => {
       const [row] = await follower.replica
         .for({ deadline: deadline(), caller, primary: operations })

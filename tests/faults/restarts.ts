@@ -1,9 +1,5 @@
 import type { Service } from "../support/app/process.ts";
-import {
-  type Served,
-  servedAt,
-  startDirectly,
-} from "../support/servers/processes.ts";
+import { type Served, servedAt, startDirectly } from "../support/servers/processes.ts";
 import type { Scene } from "./scene.ts";
 
 /** A process of the service that a test kills and restarts. */

@@ -3,16 +3,9 @@ import postgres from "postgres";
 import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, openApp, SETTINGS } from "../support/app/harness.ts";
-import {
-  binaries,
-  type Cluster,
-  startCluster,
-} from "../support/servers/cluster.ts";
+import { binaries, type Cluster, startCluster } from "../support/servers/cluster.ts";
 import type { Load } from "./load.ts";
-import {
-  type PgBouncer,
-  startPgBouncer,
-} from "../support/servers/pgbouncer.ts";
+import { type PgBouncer, startPgBouncer } from "../support/servers/pgbouncer.ts";
 import { type Proxy, startProxy, through } from "../support/servers/proxy.ts";
 
 /** Whether these tests can run: the run uses PostgreSQL, and its programs are installed. */

@@ -1,25 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  commandsOn,
-  exported,
-  imported,
-  withHeader,
-} from "../support/client/transfer.ts";
+import { commandsOn, exported, imported, withHeader } from "../support/client/transfer.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { onixClient } from "../support/client/onix.ts";
 import type { Reply } from "../support/client/envelope.ts";
-import {
-  deletionOf,
-  isbnOf,
-  message,
-  record,
-  sent,
-} from "../support/data/onix.ts";
-import {
-  type Organization,
-  type Scene,
-  testsOf,
-} from "../support/app/harness.ts";
+import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
+import { type Organization, type Scene, testsOf } from "../support/app/harness.ts";
 import { operationsOf } from "../support/app/own_app.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -124,8 +109,7 @@ function waysOf({ org, app, sql }: Scene): Record<string, Way> {
       "/product_prices/0",
     ],
     same: [
-      ({ id }) =>
-        written([{ method: "update", id, body: { subtitle: "B" } }], options),
+      ({ id }) => written([{ method: "update", id, body: { subtitle: "B" } }], options),
     ],
     remove: [
       ({ id }) => written([{ method: "delete", id }], options),
@@ -151,8 +135,7 @@ function waysOf({ org, app, sql }: Scene): Record<string, Way> {
     const { status, text } = await org.post(`${at(book)}/restore`, body);
     assertEquals(status, 200, text);
   };
-  const oldest = async ({ id }: Book) =>
-    (await entriesOf(org, id)).at(-1).version;
+  const oldest = async ({ id }: Book) => (await entriesOf(org, id)).at(-1).version;
   const commands = app.database.for({
     deadline: performance.now() + 600_000,
     caller: { organizationId: org.id, name: "test" },
@@ -323,14 +306,12 @@ function waysOf({ org, app, sql }: Scene): Record<string, Way> {
         "/product_prices/0",
       ],
       change: [
-        ({ id }) =>
-          sql`update product_prices set retail_price = 3 where product_id = ${id}`,
+        ({ id }) => sql`update product_prices set retail_price = 3 where product_id = ${id}`,
         "changed",
         "/product_prices/0/retail_price",
       ],
       same: [
-        ({ id }) =>
-          sql`update product_prices set retail_price = 3 where product_id = ${id}`,
+        ({ id }) => sql`update product_prices set retail_price = 3 where product_id = ${id}`,
       ],
       remove: [
         ({ id }) => sql`delete from product_prices where product_id = ${id}`,
@@ -373,9 +354,7 @@ it("has an entry of each way to create, change and delete, and none of one that 
         [entry.event, entry.operation, entry.changed_by.kind, entry.source],
         [
           event,
-          operation === ""
-            ? single[event as keyof typeof single] ?? "deleteProduct"
-            : operation,
+          operation === "" ? single[event as keyof typeof single] ?? "deleteProduct" : operation,
           kind,
           source?.(book),
         ],
@@ -409,8 +388,7 @@ it("has no entry of a rename", async ({ org }) => {
   assertEquals(await entriesOf(org, id), before);
 });
 
-const onix = ({ app, org }: Scene, xml: string) =>
-  onixClient(app, org).report(xml);
+const onix = ({ app, org }: Scene, xml: string) => onixClient(app, org).report(xml);
 
 it("has the end of a product, however it is deleted, and what created it again", async (scene) => {
   const { org, sql } = scene;
@@ -510,9 +488,7 @@ it("has imports of files, whose restored times change no order", async ({ org, a
 
   const entries = await entriesOf(org, id);
   assertEquals(
-    entries.map(({ changes }) =>
-      changes.map(({ from, to }: Any) => [from, to])
-    ),
+    entries.map(({ changes }) => changes.map(({ from, to }: Any) => [from, to])),
     [
       [["Second", "First"]],
       [["First", "Second"]],
@@ -531,8 +507,7 @@ it("has imports of files, whose restored times change no order", async ({ org, a
 it("never blames a write for what SQL did before it", async ({ org, sql }) => {
   const writes: ((id: string) => Promise<Reply>)[] = [
     (id) => org.put(`/api/products/${id}`, { subtitle: "By a request" }),
-    (id) =>
-      org.batch([{ method: "update", id, body: { subtitle: "By a request" } }]),
+    (id) => org.batch([{ method: "update", id, body: { subtitle: "By a request" } }]),
     (id) => org.delete(`/api/products/${id}`),
   ];
   for (const write of writes) {

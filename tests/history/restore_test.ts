@@ -3,12 +3,7 @@ import { miscounted } from "../../db/commands/recount.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { SAMPLES } from "../onix/support.ts";
 import { TIMED } from "../support/app/deadline.ts";
-import {
-  type App,
-  type Organization,
-  type Scene,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, type Scene, testsOf } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { Copy } from "../support/client/copy.ts";
 import { onixClient } from "../support/client/onix.ts";
@@ -34,8 +29,7 @@ function editorOf(app: App, key: string): Editor {
     key,
     get: (path) => ask("GET", path),
     put: (path, body) => ask("PUT", path, body),
-    batch: (operations, options) =>
-      ask("POST", "/api/products/batch", { operations, ...options }),
+    batch: (operations, options) => ask("POST", "/api/products/batch", { operations, ...options }),
   };
 }
 
@@ -84,9 +78,7 @@ async function changeAll(org: Editor, id: string): Promise<void> {
     const { status, body: { error } } = await org.put(path, body);
     if (status === 200) break;
     // What is required, or belongs to a path or a record of its own, stays.
-    const names = error.details.map(({ pointer }: Any) =>
-      pointer.split("/")[1]
-    );
+    const names = error.details.map(({ pointer }: Any) => pointer.split("/")[1]);
     assert(names.every((name: string) => delete body[name]), names);
   }
   for (const part of ["territories", "sales-rights"]) {
@@ -155,8 +147,7 @@ Deno.test(
 
 Deno.test({
   ...TIMED,
-  name:
-    "The products of an ONIX message come back, and its next copy is unchanged",
+  name: "The products of an ONIX message come back, and its next copy is unchanged",
   async fn(t) {
     await using app = await openOwnApp();
     for (const { name, url } of SAMPLES) {
@@ -216,9 +207,7 @@ async function writeAtRandom(
     }],
   };
   // The form belongs to the format, and is not restored.
-  const names = Object.keys(full).filter((name) =>
-    name !== "title" && name !== "product_form_id"
-  );
+  const names = Object.keys(full).filter((name) => name !== "title" && name !== "product_form_id");
   const writes: ((n: number) => PromiseLike<unknown>)[] = [
     (n) => org.put(path, { title: `Title ${n}` }),
     (n) =>
@@ -243,8 +232,7 @@ async function writeAtRandom(
     () => org.put(`${path}/territories`, random(2) ? territories : []),
     (n) => org.batch([{ method: "update", id, body: { title: `Batch ${n}` } }]),
     (n) => sql`update products set title = ${`SQL ${n}`} where id = ${id}`,
-    (n) =>
-      sql`update product_prices set retail_price = ${n} where product_id = ${id}`,
+    (n) => sql`update product_prices set retail_price = ${n} where product_id = ${id}`,
     async () => {
       await org.delete(path);
       await org.post(`${path}/restore`, {});

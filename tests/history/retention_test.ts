@@ -1,10 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { eraseContributor } from "../../db/history/erase.ts";
-import {
-  deleteDue,
-  notWalked,
-  type Walked,
-} from "../../db/history/retention.ts";
+import { deleteDue, notWalked, type Walked } from "../../db/history/retention.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
 import { TIMED } from "../support/app/deadline.ts";

@@ -110,8 +110,7 @@ Deno.test({
   );
 
   await it("generate types from the OpenAPI document", async () => {
-    const npx =
-      `npm() { :; }\nnpx() { shift; "${Deno.execPath()}" run -A -q --frozen ` +
+    const npx = `npm() { :; }\nnpx() { shift; "${Deno.execPath()}" run -A -q --frozen ` +
       `--config "${TOOLS_CONFIG}" "$@"; }\n`;
 
     await shell(npx + types, { cwd, env });
@@ -320,9 +319,7 @@ Deno.test({
 
 /** The requests in the guides of the reference page, without responses. */
 async function samplesOfPage(language: string): Promise<string[]> {
-  return (await codeOf(GUIDES, language)).map((text) =>
-    text.split("\n\n{")[0]!
-  );
+  return (await codeOf(GUIDES, language)).map((text) => text.split("\n\n{")[0]!);
 }
 
 /** The names of the members of a report, and of those in its arrays that have entries. */
@@ -340,9 +337,7 @@ function responsesIn(output: string) {
 /** The code blocks of a file or of one section, by language. */
 async function blocks(file: URL, heading?: string) {
   const whole = await Deno.readTextFile(file);
-  const [, section = ""] = heading
-    ? whole.split(`\n## ${heading}\n`)
-    : ["", whole];
+  const [, section = ""] = heading ? whole.split(`\n## ${heading}\n`) : ["", whole];
   const [text = ""] = section.split("\n## ");
   const found = {
     sh: [] as string[],

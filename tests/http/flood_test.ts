@@ -77,8 +77,7 @@ Deno.test("A flood", TIMED, async ({ step: it }) => {
       },
     }));
     const handler = app.variant({ database });
-    const ask = (key: string) =>
-      send(handler, path, { headers: { "x-api-key": key } });
+    const ask = (key: string) => send(handler, path, { headers: { "x-api-key": key } });
     await ask(org.key);
     most = 0;
     // The known key was not used for longer than a minute.
@@ -271,9 +270,7 @@ Deno.test("A flood", TIMED, async ({ step: it }) => {
 
 /** A key that was never issued. */
 function newKey(): string {
-  return `cat_${randomBytes(6).toString("hex")}_${
-    randomBytes(32).toString("base64url")
-  }`;
+  return `cat_${randomBytes(6).toString("hex")}_${randomBytes(32).toString("base64url")}`;
 }
 
 /** A body of this size whose stream does not end before `end`. */

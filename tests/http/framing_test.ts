@@ -68,14 +68,11 @@ Deno.test("Request framing", TIMED, async ({ step: it }) => {
     const body = '{"title":"Half"}';
     const framings = [
       `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
-      `Transfer-Encoding: chunked\r\n\r\n${
-        body.length.toString(16)
-      }\r\n${body}\r\n`,
+      `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n`,
     ];
     for (const framing of framings) {
       using connection = await server.connect();
-      const text =
-        `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}`;
+      const text = `POST /api/products HTTP/1.1\r\nHost: a\r\n${KEY}${JSON_HEADER}${framing}`;
       await connection.write(new TextEncoder().encode(text));
     }
 

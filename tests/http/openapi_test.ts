@@ -1,9 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import {
-  EXAMPLES,
-  makeExamples,
-  openDemo,
-} from "../support/examples/record.ts";
+import { EXAMPLES, makeExamples, openDemo } from "../support/examples/record.ts";
 import { EVERY_OPERATION } from "../support/client/every_operation.ts";
 import { runTool } from "../support/app/tools.ts";
 import { TIMED } from "../support/app/deadline.ts";
@@ -188,9 +184,7 @@ Deno.test("GET /openapi.json", TIMED, async ({ step: it }) => {
       ([path, item]) =>
         Object.entries(item).flatMap(([method, { requestBody, responses }]) => {
           const bodies = [requestBody, responses?.[200], responses?.[201]];
-          return bodies.some((body) => lacksExample(body))
-            ? [`${method} ${path}`]
-            : [];
+          return bodies.some((body) => lacksExample(body)) ? [`${method} ${path}`] : [];
         }),
     );
 

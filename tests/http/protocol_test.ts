@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertNotEquals,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/app/eventually.ts";
@@ -162,9 +157,7 @@ Deno.test("The protocol", async ({ step: it }) => {
       assertEquals(
         patch.body.error.message,
         `This path supports ${allow}${
-          allow.includes("PUT")
-            ? ". PUT changes only the fields that its body has"
-            : ""
+          allow.includes("PUT") ? ". PUT changes only the fields that its body has" : ""
         }`,
       );
     }

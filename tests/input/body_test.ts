@@ -14,8 +14,7 @@ Deno.test("The body of a request", TIMED, async ({ step: it }) => {
 
   await it("is no larger than the limit", async () => {
     const handler = app.variant({ maxBodyBytes: 100 });
-    const sized = (size: number) =>
-      `{"title":"${"x".repeat(size - '{"title":""}'.length)}"}`;
+    const sized = (size: number) => `{"title":"${"x".repeat(size - '{"title":""}'.length)}"}`;
     const post = (body: BodyInit, headers: Record<string, string> = {}) =>
       send(handler, "/api/products", {
         method: "POST",
@@ -88,15 +87,13 @@ Deno.test("The body of a request", TIMED, async ({ step: it }) => {
   });
 
   await it("has all errors listed, up to a hundred", async () => {
-    const entries = (count: number, entry: object) =>
-      Array.from({ length: count }, () => entry);
+    const entries = (count: number, entry: object) => Array.from({ length: count }, () => entry);
     const unknown = () => ({
       contributor_id: crypto.randomUUID(),
       contributor_role_id: org.id,
     });
     const territory = { countries_included: Array(490).fill("XX") };
-    const create = (body: object) =>
-      org.post("/api/products", { title: "x", ...body });
+    const create = (body: object) => org.post("/api/products", { title: "x", ...body });
     const named = (count: number, name = "unknown") =>
       Object.fromEntries(
         Array.from({ length: count }, (_, i) => [`${name}_${i}`, 1]),

@@ -1,10 +1,5 @@
 import { assertEquals } from "@std/assert";
-import {
-  type App,
-  idOfCode,
-  openApp,
-  type Organization,
-} from "../support/app/harness.ts";
+import { type App, idOfCode, openApp, type Organization } from "../support/app/harness.ts";
 import { assertHas } from "../support/client/expect.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { errorsOf } from "../support/client/writing.ts";
@@ -147,9 +142,7 @@ Deno.test("The fields of a body", async ({ step: it }) => {
               { id: valueAt(shown(created.body.data), `${at(i)}/id`) },
             ...object,
           })));
-          const path = withIds
-            ? `/api/products/${created.body.data.id}`
-            : own.path;
+          const path = withIds ? `/api/products/${created.body.data.id}` : own.path;
           assertStored(await update(path, changed), reversed);
         }
       }

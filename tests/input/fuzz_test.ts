@@ -61,9 +61,7 @@ Deno.test("Hostile strings", async ({ step: it }) => {
         // A wrong code also decides what its own entry may have beside it.
         body.error.details.every(({ pointer }: { pointer: string }) =>
           pointer.startsWith(at.slice(0, at.lastIndexOf("/") + 1))
-        ) && body.error.details.some(({ pointer }: { pointer: string }) =>
-          pointer === at
-        ),
+        ) && body.error.details.some(({ pointer }: { pointer: string }) => pointer === at),
       );
     }
   });
@@ -128,9 +126,7 @@ Deno.test("Hostile strings", async ({ step: it }) => {
       ["cookie", asKey, [200]],
       ["x-forwarded-for", asKey, [200]],
     ];
-    const sendable = HOSTILE.filter((string) =>
-      /^[\t -~\x80-\xff]*$/.test(string)
-    );
+    const sendable = HOSTILE.filter((string) => /^[\t -~\x80-\xff]*$/.test(string));
     for (const [i, string] of sendable.entries()) {
       const [name, others, expected] = headers[i % headers.length]!;
 

@@ -102,17 +102,13 @@ Deno.test("Ignored-Fields", async ({ step: it }) => {
     ];
     for (const [ignored, ...operations] of cases) {
       const replies = await Promise.all(
-        ["full", "minimal"].map((returned) =>
-          org.batch(operations, { return: returned })
-        ),
+        ["full", "minimal"].map((returned) => org.batch(operations, { return: returned })),
       );
       const [{ method, id, body }] = operations as [Operation];
       await org.put(formatted.path, { format_id });
       if (operations.length === 1 && method !== "upsert") {
         replies.push(
-          id
-            ? await org.put(`/api/products/${id}`, body)
-            : await org.post("/api/products", body),
+          id ? await org.put(`/api/products/${id}`, body) : await org.post("/api/products", body),
         );
       }
       for (const { headers } of replies) {

@@ -116,9 +116,7 @@ Deno.test("The JSON of a body", async ({ step: it }) => {
 
   await it("has a bounded number of values", async () => {
     const array = (value: string, count: number) =>
-      `{"title":"x","product_territories":[${
-        Array(count).fill(value).join(",")
-      }]}`;
+      `{"title":"x","product_territories":[${Array(count).fill(value).join(",")}]}`;
     const members = Array.from({ length: 50_001 }, (_, i) => `"${i}":1`);
     const texts = {
       "names and values": [array("1", 99_998), `{${members.join(",")}}`],
@@ -126,9 +124,7 @@ Deno.test("The JSON of a body", async ({ step: it }) => {
     };
     for (const [what, refused] of Object.entries(texts)) {
       for (
-        const { status, body } of (await Promise.all(refused.map((text) =>
-          writes(text)
-        ))).flat()
+        const { status, body } of (await Promise.all(refused.map((text) => writes(text)))).flat()
       ) {
         assertEquals(status, 400);
         assertEquals(body.error.code, "INVALID_JSON");

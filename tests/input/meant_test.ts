@@ -171,8 +171,7 @@ const QUERIES: Record<string, string> = {
   "language_code=en": list(74, "eng"),
   "publishing_status_code=active": list(64, "04"),
   "product_form_code=bc": list(150, "BC"),
-  "lifecycle_status_code=activ":
-    "Expected a code of /lifecycle-statuses: did you mean active?",
+  "lifecycle_status_code=activ": "Expected a code of /lifecycle-statuses: did you mean active?",
   "publication_date_from=2026": "Expected a calendar day as YYYY-MM-DD",
 };
 

@@ -2,11 +2,7 @@ import { assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Organization, testsOf } from "../support/app/harness.ts";
-import {
-  commandsOn,
-  imported,
-  withHeader,
-} from "../support/client/transfer.ts";
+import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
 
 const it = testsOf("Names and codes stand for ids");
 
@@ -276,9 +272,7 @@ it("with every other fault of the body", async ({ org }) => {
       ...data.map(({ error }: { error: unknown }) => error),
     ];
     for (const { code, message, details } of errors) {
-      const count = pointers.length === 1
-        ? "1 error"
-        : `${pointers.length} errors`;
+      const count = pointers.length === 1 ? "1 error" : `${pointers.length} errors`;
       assertEquals([code, message], [
         "VALIDATION_ERROR",
         `The body has ${count}`,

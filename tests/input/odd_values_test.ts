@@ -4,11 +4,7 @@ import { DEFECTS } from "../../schema/defects.ts";
 import { KINDS, validLine } from "../../schema/lines.ts";
 import { openApp } from "../support/app/harness.ts";
 import { placesIn, replaced } from "../support/client/pointers.ts";
-import {
-  commandsOn,
-  imported,
-  withHeader,
-} from "../support/client/transfer.ts";
+import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 
@@ -56,9 +52,7 @@ function* pairsOf(whole: object): Generator<unknown> {
   const places = placesIn(whole).map(([at]) => at).filter((at) => at);
   const parentOf = (at: string) => at.slice(0, at.lastIndexOf("/"));
   for (const at of places) {
-    const besides = places.filter((each) =>
-      each !== at && parentOf(each) === parentOf(at)
-    );
+    const besides = places.filter((each) => each !== at && parentOf(each) === parentOf(at));
     for (const odd of ODD) {
       const mutant = replaced(whole, at, odd);
       yield mutant;

@@ -2,10 +2,7 @@ import { assertEquals } from "@std/assert";
 import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { openApp } from "../support/app/harness.ts";
 import { claims, hmacToken } from "../support/app/jwt.ts";
-import {
-  EVERY_OPERATION,
-  pathWith,
-} from "../support/client/every_operation.ts";
+import { EVERY_OPERATION, pathWith } from "../support/client/every_operation.ts";
 
 const SECRET = "a secret that has thirty-two bytes or more";
 

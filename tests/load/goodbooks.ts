@@ -64,16 +64,12 @@ async function fillReferences(sql: Sql, organizationId: string, books: Book[]) {
   await sql`
     insert into contributors (organization_id, name)
     select ${organizationId}, name
-    from jsonb_array_elements_text(${
-    distinct(books.flatMap(({ authors }) => authors))
-  }) name
+    from jsonb_array_elements_text(${distinct(books.flatMap(({ authors }) => authors))}) name
   `;
   await sql`
     insert into collections (organization_id, name, collection_type)
     select ${organizationId}, name, 'series'
-    from jsonb_array_elements_text(${
-    distinct(books.flatMap(({ series }) => series ?? []))
-  }) name
+    from jsonb_array_elements_text(${distinct(books.flatMap(({ series }) => series ?? []))}) name
   `;
 }
 

@@ -39,9 +39,7 @@ export function bodyOf(
 
   function objectOf(fields: Fields, least: Any, at: string, one: number): Any {
     const chosen = Object.entries(fields).flatMap(([name, field]) => {
-      const value = isLucky(one)
-        ? valueOf(field, `${at}/${name}`, shown?.[name])
-        : undefined;
+      const value = isLucky(one) ? valueOf(field, `${at}/${name}`, shown?.[name]) : undefined;
       return value === undefined ? [] : [[name, value]];
     });
     return { ...least, ...Object.fromEntries(chosen) };
@@ -54,9 +52,7 @@ export function bodyOf(
     }
     if (field.refers) {
       const unknown = crypto.randomUUID();
-      const id = isWrong()
-        ? unknown
-        : draw(fc.constantFrom, ...ids[field.refers]!);
+      const id = isWrong() ? unknown : draw(fc.constantFrom, ...ids[field.refers]!);
       if (id === unknown) refused.push([at, "unknown_reference"]);
       return id;
     }

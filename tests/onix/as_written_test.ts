@@ -5,14 +5,7 @@ import { childValue, element } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
 import { expectedCodes } from "../../schema/onix/rules/kinds.ts";
 import { least, leastWith, xml } from "./records.ts";
-import {
-  imported,
-  leavesOf,
-  message,
-  readRecord,
-  recordsOf,
-  writeRecord,
-} from "./support.ts";
+import { imported, leavesOf, message, readRecord, recordsOf, writeRecord } from "./support.ts";
 import { objectsIn } from "../../schema/objects.ts";
 
 /*
@@ -33,8 +26,7 @@ async function readOf(...forms: string[]) {
 
 const publishing = (parts: string) => `PublishingDetail(${parts})`;
 
-const dated = (role: string, date: string) =>
-  `PublishingDate(PublishingDateRole=${role} ${date})`;
+const dated = (role: string, date: string) => `PublishingDate(PublishingDateRole=${role} ${date})`;
 
 /** What a record has, and the messages about it: their codes, paths and values. */
 // deno-fmt-ignore
@@ -326,9 +318,7 @@ Deno.test("A duration goes out with its leading zeros", async () => {
 Deno.test("The number in a collection is the place in the order of titles (List 197)", async () => {
   const sequences = [["01", "7"], ["02", "3"], ["03", "9"]].map((
     [type, number],
-  ) =>
-    `CollectionSequence(CollectionSequenceType=${type} CollectionSequenceNumber=${number})`
-  );
+  ) => `CollectionSequence(CollectionSequenceType=${type} CollectionSequenceNumber=${number})`);
   const { incoming } = await readOf(
     `Collection(CollectionType=10 ${
       sequences.join("")
@@ -345,8 +335,7 @@ Deno.test("An unknown code is said where it stands", async (t) => {
       "ContributorRole=A01 ContributorRole=Q99",
     ),
     "EditionType[2] ZZZ": "EditionType=ABR EditionType=ZZZ",
-    "ProductFormDetail[1] Q999":
-      "ProductFormDetail=Q999 ProductFormDetail=B105",
+    "ProductFormDetail[1] Q999": "ProductFormDetail=Q999 ProductFormDetail=B105",
     "PrimaryContentType 99": "PrimaryContentType=99",
     "Language/LanguageCode zzz": "Language(LanguageRole=01 LanguageCode=zzz)",
     "TitleDetail[2]/TitleType 77":
@@ -363,8 +352,7 @@ Deno.test("An unknown code is said where it stands", async (t) => {
     ),
     "CountryOfPublication XZ": publishing("CountryOfPublication=XZ"),
     "PublishingStatus 77": publishing("PublishingStatus=77"),
-    "SupplyDetail/ProductAvailability 77":
-      "ProductSupply(SupplyDetail(ProductAvailability=77))",
+    "SupplyDetail/ProductAvailability 77": "ProductSupply(SupplyDetail(ProductAvailability=77))",
     "MarketPublishingDetail/MarketPublishingStatus 98":
       "ProductSupply(MarketPublishingDetail(MarketPublishingStatus=98) SupplyDetail(ProductAvailability=20))",
     "Prize/PrizeCode 98": "CollateralDetail(Prize(PrizeName=P PrizeCode=98))",
@@ -447,9 +435,7 @@ Deno.test("A record that is rejected has all its faults", async () => {
   const read = readRecord(record!, header);
   assertEquals(read.kind, "rejected");
   assertEquals(
-    read.messages.map(({ severity, code, path }) =>
-      `${severity} ${code} ${path}`
-    ),
+    read.messages.map(({ severity, code, path }) => `${severity} ${code} ${path}`),
     [
       "error no_reference /Product/RecordReference",
       "error unknown_notification /Product/NotificationType",
@@ -499,9 +485,7 @@ Deno.test("A header's default that is wrong is said once for all records", async
   );
   header.children.push(element("DefaultCurrencyCode", "EURO"));
   const said = records.flatMap((record) =>
-    readRecord(record, header).messages.map(({ code, path, value }) =>
-      `${code} ${path} ${value}`
-    )
+    readRecord(record, header).messages.map(({ code, path, value }) => `${code} ${path} ${value}`)
   );
   assertEquals(said, ["invalid_code /Header/DefaultCurrencyCode EURO"]);
 });
@@ -600,9 +584,7 @@ Deno.test("A biography stays as it was sent, also one made here", async () => {
   assertEquals(incoming.values.contributors[0].biographical_note, note);
   for (const record of [received, null]) {
     const sent = writeRecord(book, record, "3.1").record;
-    const detail = sent.children.find(({ name }) =>
-      name === "DescriptiveDetail"
-    );
+    const detail = sent.children.find(({ name }) => name === "DescriptiveDetail");
     const person = detail!.children.find(({ name }) => name === "Contributor");
     assertEquals(childValue(person!, "BiographicalNote"), note);
   }
@@ -638,9 +620,7 @@ Deno.test("Any number of incomplete entries rejects nothing", async () => {
     "Subject(SubjectSchemeIdentifier=10 SubjectCode=FIC000000)";
   const { incoming } = await readOf(
     incomplete,
-    `CollateralDetail(${
-      "TextContent(TextType=03 ContentAudience=00)".repeat(499)
-    })`,
+    `CollateralDetail(${"TextContent(TextType=03 ContentAudience=00)".repeat(499)})`,
   );
   assertEquals(incoming.values.title, "Title");
   assertEquals(incoming.values.subjects.length, 1);
@@ -653,8 +633,7 @@ Deno.test("A code of another form leads on to the one that was meant", async () 
       "Expected a code of ONIX List 74, see /code-lists/74: did you mean ger?",
     "ProductSupply(SupplyDetail(Price(PriceAmount=1 CurrencyCode=EURO)))":
       "Expected a currency of ISO 4217, in capitals, see /code-lists/96: did you mean EUR?",
-    "ProductFormDetail=BX":
-      "Expected a code of ONIX List 175, see /code-lists/175",
+    "ProductFormDetail=BX": "Expected a code of ONIX List 175, see /code-lists/175",
     "ProductSupply(Market(Territory(RegionsIncluded=ROW)) SupplyDetail())":
       "ROW: Expected a region of ONIX 3, which ROW is not: set is_rest_of_world of a sales right (ROWSalesRightsType), or name the countries",
   };
@@ -677,13 +656,10 @@ Deno.test("The levels of a title are one title, and two of one level are not", a
       ...incoming.messages.map(({ path }) => path),
     ];
   };
-  const path =
-    "/Product/DescriptiveDetail/TitleDetail/TitleElement[2]/TitleText";
+  const path = "/Product/DescriptiveDetail/TitleDetail/TitleElement[2]/TitleText";
   assertEquals(await said(at("02", "Guide"), at("01", "North")), ["North"]);
   assertEquals(await said(at("01", "North"), at("02", "Guide")), ["North"]);
-  const other = `TitleDetail(TitleType=01 ${at("02", "Guide")} ${
-    at("01", "South")
-  }`;
+  const other = `TitleDetail(TitleType=01 ${at("02", "Guide")} ${at("01", "South")}`;
   assertEquals(await said(at("01", "North"), `) ${other}`), [
     "North",
     path.replace("TitleDetail/", "TitleDetail[2]/"),

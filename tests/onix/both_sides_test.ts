@@ -109,8 +109,7 @@ it("two prices of one type, currency, country and time are told", async ({ org, 
     const report = await onix.report(text(next, "Two"));
 
     const { messages } = report.outcomes[0];
-    const [{ supply_details: [{ prices }] }] =
-      (await product(id)).product_territories;
+    const [{ supply_details: [{ prices }] }] = (await product(id)).product_territories;
     assertEquals(prices.length, here || told ? 2 : prices.length, what);
     assertEquals(codes({ messages }), told ? ["two_prices"] : [], what);
     const alone = await onix.report(text(next, "Three"));

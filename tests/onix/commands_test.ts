@@ -4,11 +4,7 @@ import { COMMANDS } from "../../db/commands/commands.ts";
 import { exportMessage } from "../../db/onix/export.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { onixClient } from "../support/client/onix.ts";
-import {
-  openApp,
-  type Organization,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { openApp, type Organization, SETTINGS } from "../support/app/harness.ts";
 import { commandsOn, sessionOn } from "../support/client/transfer.ts";
 import { gzip } from "../support/data/gzip.ts";
 import { isbnOf, message, productsIn, record } from "../support/data/onix.ts";

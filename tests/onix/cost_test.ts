@@ -4,13 +4,7 @@ import { fromStored } from "../../schema/onix/xml/read.ts";
 import { indented, toStored } from "../../schema/onix/xml/write.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { least, xml } from "./records.ts";
-import {
-  bookOf,
-  message,
-  readRecord,
-  recordsOf,
-  writeRecord,
-} from "./support.ts";
+import { bookOf, message, readRecord, recordsOf, writeRecord } from "./support.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 /*

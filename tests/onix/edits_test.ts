@@ -1,18 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { onixTestsOf } from "../support/client/onix.ts";
-import {
-  deletionOf,
-  isbnOf,
-  message,
-  record,
-  sent,
-} from "../support/data/onix.ts";
+import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-const codes = ({ messages }: { messages: { code: string }[] }) =>
-  messages.map(({ code }) => code);
+const codes = ({ messages }: { messages: { code: string }[] }) => messages.map(({ code }) => code);
 
 /** What is told of a field that both have changed. */
 const CONFLICT = {
@@ -412,9 +405,7 @@ it3(
       );
 
       assertEquals([report.deleted, report.created], [1, 1]);
-      const { id } = report.outcomes.find(({ outcome }: Any) =>
-        outcome === "created"
-      );
+      const { id } = report.outcomes.find(({ outcome }: Any) => outcome === "created");
       assertEquals((await product(id)).isbn13, isbn);
       await onix.report(message(deletionOf(`new ${order[0]}`)));
     }
@@ -611,9 +602,7 @@ it4(
     const { contributors } = await product(report.outcomes[0].id);
     assertEquals(
       new Set(
-        contributors.map((one: { contributor_id: string }) =>
-          one.contributor_id
-        ),
+        contributors.map((one: { contributor_id: string }) => one.contributor_id),
       ).size,
       2,
     );
@@ -811,13 +800,10 @@ it("a period that would end before it begins is that of one side", async ({ org,
     );
 
     assertEquals(codes(report.outcomes[0]), told, JSON.stringify(report));
-    const [{ supply_details: [{ prices: [price] }] }] =
-      (await product(id)).product_territories;
+    const [{ supply_details: [{ prices: [price] }] }] = (await product(id)).product_territories;
     assertEquals(
       [price.valid_from, price.valid_to],
-      edits === "protect"
-        ? ["2027-01-01", "2027-03-31"]
-        : ["2027-05-01", "2027-06-30"],
+      edits === "protect" ? ["2027-01-01", "2027-03-31"] : ["2027-05-01", "2027-06-30"],
     );
   }
 });

@@ -4,11 +4,7 @@ import { CreateProduct, pathBody } from "../../schema/bodies.ts";
 import type { Fields } from "../../schema/fields.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { ARRAYS, SCALARS } from "../../schema/product.ts";
-import {
-  type App,
-  openApp,
-  type Organization,
-} from "../support/app/harness.ts";
+import { type App, openApp, type Organization } from "../support/app/harness.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -84,9 +80,7 @@ Deno.test("Every edit stays, or is told", async (t) => {
 
   await t.step("and every case changes its record", async () => {
     const [plain, ...others] = productsIn(await messageOf([base, ...records]));
-    const unsaid = cases.filter((_, i) =>
-      others[i]!.replace(`edit.${i + 1}`, "edit.0") === plain
-    );
+    const unsaid = cases.filter((_, i) => others[i]!.replace(`edit.${i + 1}`, "edit.0") === plain);
     assertEquals(unsaid.map(({ name }) => name), []);
   });
 
@@ -107,9 +101,7 @@ Deno.test("Every edit stays, or is told", async (t) => {
     return shown;
   };
 
-  const steps = CHANGES.flatMap((change) =>
-    MODES.map((mode) => [change, mode] as const)
-  );
+  const steps = CHANGES.flatMap((change) => MODES.map((mode) => [change, mode] as const));
   for (const [at, [change, mode]] of steps.entries()) {
     await t.step(`${change}, edits=${mode}`, async () => {
       const isHere = change === "here" || change === "both";
@@ -164,8 +156,10 @@ Deno.test("Every edit stays, or is told", async (t) => {
 
 /** A body with a value in every field that a record says, with the arrays of paths of their own. */
 async function bodyOf(app: App): Promise<Any> {
-  const { isbn13: _, isbn10: _10, cover_image_url: _url, ...body } =
-    await fullBody(app, await app.organization()) as Any;
+  const { isbn13: _, isbn10: _10, cover_image_url: _url, ...body } = await fullBody(
+    app,
+    await app.organization(),
+  ) as Any;
   const [territory] = withoutIds(TREE) as Any[];
   const [market] = territory.markets;
   const [supply] = territory.supply_details;
@@ -399,8 +393,7 @@ async function importedBy(
 async function edit({ org }: Scene, id: string, one: Case): Promise<void> {
   const product = (await org.get(`/api/products/${id}`)).body.data;
   const changed = one.apply(product, 1);
-  const isOf = (name: string) =>
-    JSON.stringify(changed[name]) !== JSON.stringify(product[name]);
+  const isOf = (name: string) => JSON.stringify(changed[name]) !== JSON.stringify(product[name]);
   const names = Object.keys(changed).filter(isOf);
   assert(names.length > 0, `${one.name} changes nothing`);
   for (const name of names) {
@@ -432,8 +425,7 @@ async function shownOf(
   const { data } = JSON.parse(await get(`/api/products/${id}`));
   const shown = JSON.stringify(
     data,
-    (name, value) =>
-      /(^|_)ids?$|_at$|^product_code$/.test(name) ? undefined : value,
+    (name, value) => /(^|_)ids?$|_at$|^product_code$/.test(name) ? undefined : value,
   );
   const [record] = productsIn(await get(`/api/onix/products/${id}`));
   return [

@@ -3,13 +3,7 @@ import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
 import type { Organization } from "../support/app/harness.ts";
 import { nextOf, onixTestsOf } from "../support/client/onix.ts";
-import {
-  deletionOf,
-  isbnOf,
-  message,
-  productsIn,
-  record,
-} from "../support/data/onix.ts";
+import { deletionOf, isbnOf, message, productsIn, record } from "../support/data/onix.ts";
 
 const PATH = "/api/onix/products";
 
@@ -52,8 +46,7 @@ it("GET of one responds with a message", async ({ org }) => {
 
 it("GET of one has an ETag for each form, product and record", async ({ org, onix }) => {
   const { outcomes: [{ id }] } = await onix.report(message(record()));
-  const tagOf = async (query = "") =>
-    (await org.get(`${PATH}/${id}${query}`)).headers.get("etag")!;
+  const tagOf = async (query = "") => (await org.get(`${PATH}/${id}${query}`)).headers.get("etag")!;
   const tag = await tagOf();
 
   const same = await org.get(`${PATH}/${id}`, { "if-none-match": tag });
@@ -156,9 +149,7 @@ it("the feed pages through all products, and then through changes", async ({ ano
   );
 
   const all = await follow(one, `${PATH}?limit=3`, 7);
-  const references = all.records.map((record) =>
-    /<RecordReference>([^<]+)/.exec(record)![1]!
-  );
+  const references = all.records.map((record) => /<RecordReference>([^<]+)/.exec(record)![1]!);
   const { text } = await org.get(all.next);
   await onix.report(message(
     deletionOf("r1"),
@@ -203,9 +194,7 @@ it("the feed has deletions by every way, under their references", async ({ anoth
   await org.delete(`/api/products/${outcomes[0].id}`);
   await org.delete(`/api/products/${id}`);
   if (!app.isDistributed) {
-    await sql`delete from products where organization_id = ${org.id} and id = ${
-      outcomes[1].id
-    }`;
+    await sql`delete from products where organization_id = ${org.id} and id = ${outcomes[1].id}`;
   } else await org.delete(`/api/products/${outcomes[1].id}`);
 
   const { records } = await follow(one, next, 3);
@@ -269,7 +258,6 @@ it("an import of what was exported changes nothing", async ({ org, onix }) => {
   await onix.report(await onix.xml(`/${id}`));
 
   const { body: { data } } = await org.get(`/api/products/${id}`);
-  const plain = ({ updated_at: _, ...product }: Record<string, unknown>) =>
-    product;
+  const plain = ({ updated_at: _, ...product }: Record<string, unknown>) => product;
   assertEquals(plain(data), plain(before));
 });

@@ -1,10 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { send } from "../support/app/harness.ts";
-import {
-  onixClient,
-  type OnixScene,
-  onixTestsOf,
-} from "../support/client/onix.ts";
+import { onixClient, type OnixScene, onixTestsOf } from "../support/client/onix.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
 
 /** A stream of these parts, which says how much of it was read. */
@@ -53,8 +49,8 @@ async function assertRefused(
 
 const DOCTYPES: Record<string, string> = {
   "billion laughs": `<!DOCTYPE lolz [<!ENTITY lol "lol">${
-    Array.from({ length: 9 }, (_, i) =>
-      `<!ENTITY lol${i + 1} "${`&lol${i || ""};`.repeat(10)}">`).join("")
+    Array.from({ length: 9 }, (_, i) => `<!ENTITY lol${i + 1} "${`&lol${i || ""};`.repeat(10)}">`)
+      .join("")
   }]><ONIXMessage release="3.0">&lol9;</ONIXMessage>`,
   "external entity":
     `<!DOCTYPE ONIXMessage [<!ENTITY x SYSTEM "file:///etc/passwd">]><ONIXMessage release="3.0">&x;</ONIXMessage>`,
@@ -277,16 +273,13 @@ it("URLs lose a user and a password, with a warning", async ({ org, onix, sql })
 
   const [{ id, messages }] = report.outcomes;
   assert(
-    messages.some(({ severity }: { severity: string }) =>
-      severity === "warning"
-    ),
+    messages.some(({ severity }: { severity: string }) => severity === "warning"),
   );
   assert(!JSON.stringify(report).includes("secret"));
   const { body: { data } } = await org.get(`/api/products/${id}`);
   assertEquals(data.cover_image_url, "https://cdn.example/cover.jpg");
   assert(!(await onix.xml(`/${id}`)).includes("secret"));
-  const [stored] =
-    await sql`select record from onix_records where organization_id = ${org.id}`;
+  const [stored] = await sql`select record from onix_records where organization_id = ${org.id}`;
   assertMatch(stored!.record, /https:\/\/cdn\.example/);
   assert(!stored!.record.includes("secret"));
 });

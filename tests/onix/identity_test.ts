@@ -3,11 +3,7 @@ import * as v from "valibot";
 import { pathBody } from "../../schema/bodies.ts";
 import type { Fields, Rows } from "../../schema/fields.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import {
-  copyOf,
-  type Element,
-  element,
-} from "../../schema/onix/xml/element.ts";
+import { copyOf, type Element, element } from "../../schema/onix/xml/element.ts";
 import { COLLATERAL } from "../support/data/bodies.ts";
 import { TREE, withoutIds } from "../support/data/rights_tree.ts";
 import { type Any, variationsOf, varied } from "../support/data/varied.ts";
@@ -29,8 +25,7 @@ import { BOOK } from "./records.ts";
 
 /** What no field holds of each kind of row, by its composite. */
 const EXTRAS: Record<string, () => Element> = {
-  Market: () =>
-    element("SalesRestriction", [element("SalesRestrictionType", "04")]),
+  Market: () => element("SalesRestriction", [element("SalesRestrictionType", "04")]),
   MarketPublishingDetail: () => element("PromotionCampaign", "Posters"),
   SupplyDetail: () =>
     element("ReturnsConditions", [
@@ -42,8 +37,7 @@ const EXTRAS: Record<string, () => Element> = {
       element("DiscountCodeType", "05"),
       element("DiscountCode", "TRADE"),
     ]),
-  SalesRights: () =>
-    element("SalesRestriction", [element("SalesRestrictionType", "06")]),
+  SalesRights: () => element("SalesRestriction", [element("SalesRestrictionType", "06")]),
   TextContent: () => element("TextSourceCorporate", "The Gazette"),
   CitedContent: () => element("ListName", "Books of the year"),
   Prize: () => element("PrizeRegion", "GB-SCT"),
@@ -73,9 +67,7 @@ function withExtras(each: Element): Element {
 /** The leaves of a record in what no field holds. */
 function extrasIn(leaves: string[]): string[] {
   const names = Object.values(EXTRAS).map((made) => made().name);
-  return leaves.filter((leaf) =>
-    names.some((name) => leaf.includes(`/${name}`))
-  );
+  return leaves.filter((leaf) => names.some((name) => leaf.includes(`/${name}`)));
 }
 
 /** The leaves of the record as it goes out of the product. */
@@ -151,9 +143,7 @@ Deno.test("An entry that keeps its id keeps its element", async (t) => {
   await t.step("of every kind, in which something is not held", () => {
     const kinds = new Set(kindsIn(ROWS as Fields));
     assertEquals(
-      [...kinds].filter((kind) =>
-        !(kind in EXTRAS) && kind !== "ProductSupply"
-      ),
+      [...kinds].filter((kind) => !(kind in EXTRAS) && kind !== "ProductSupply"),
       [],
     );
     assert(extras.length > 20);
@@ -162,8 +152,7 @@ Deno.test("An entry that keeps its id keeps its element", async (t) => {
   const variations = variationsOf(
     ROWS as Fields,
     before.book.product,
-    (product) =>
-      Object.entries(BODIES).every(([name, body]) => v.is(body, product[name])),
+    (product) => Object.entries(BODIES).every(([name, body]) => v.is(body, product[name])),
   );
 
   await t.step("whichever of its fields is changed", () => {
@@ -207,12 +196,9 @@ Deno.test("An entry that keeps its id keeps its element", async (t) => {
       ];
       for (const path of rowPaths) {
         const leaves = sentOf(before, (product) => {
-          const own = variations.filter((one) =>
-            one.path.startsWith(`${path}/`)
-          );
+          const own = variations.filter((one) => one.path.startsWith(`${path}/`));
           const changed = own.reduce(
-            (product, variation) =>
-              varied(product, variation, variation.values[0]),
+            (product, variation) => varied(product, variation, variation.values[0]),
             product,
           );
           return varied(changed, { path: `${path}/id` }, undefined);
@@ -256,8 +242,7 @@ Deno.test("What a product refers to", async (t) => {
   const left = (change: (product: Any, book: Any) => void) => {
     const book = structuredClone(before.book) as Any;
     change(book.product, book);
-    const sent = (book: Any) =>
-      leavesOf(writeRecord(book, before.received, "3.1").record);
+    const sent = (book: Any) => leavesOf(writeRecord(book, before.received, "3.1").record);
     const [is, was] = [sent(book), sent(before.book)];
     return { gone: without(was, is), added: without(is, was) };
   };

@@ -134,9 +134,7 @@ it("links what exists, and creates what is missing", async ({ org, onix, product
   );
   assertEquals(stored.imprint_name, "New imprint");
   assertEquals(
-    stored.contributors.map((one: { contributor_name: string }) =>
-      one.contributor_name
-    ),
+    stored.contributors.map((one: { contributor_name: string }) => one.contributor_name),
     ["Jane Austen", "New author"],
   );
   assertEquals(stored.collections[0].name, "New series");
@@ -309,10 +307,9 @@ it("rejects alone a record that would make its product too large", async ({ org,
       where organization_id = ${org.id} and name like 'Field %'
     `;
   });
-  const text =
-    `<TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>${
-      "€".repeat(99_000)
-    }</Text></TextContent>`;
+  const text = `<TextContent><TextType>03</TextType><ContentAudience>00</ContentAudience><Text>${
+    "€".repeat(99_000)
+  }</Text></TextContent>`;
   const before = await product(id);
 
   const report = await onix.report(message(
@@ -351,8 +348,7 @@ it("gives the same report in a dry run, and writes nothing", async ({ org, onix,
     deletionOf("unknown"),
   );
   const before = await products();
-  const authors = async () =>
-    (await org.get("/api/contributors")).body.meta.total;
+  const authors = async () => (await org.get("/api/contributors")).body.meta.total;
   const feed = await onix.feed(3);
 
   const dry = await onix.report(text, "?dry_run=true");

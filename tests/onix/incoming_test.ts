@@ -3,13 +3,7 @@ import { childrenOf, childValue } from "../../schema/onix/xml/element.ts";
 import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import { BOOK, least, leastWith, xml } from "./records.ts";
-import {
-  type Incoming,
-  leavesOf,
-  message,
-  readRecord,
-  recordsOf,
-} from "./support.ts";
+import { type Incoming, leavesOf, message, readRecord, recordsOf } from "./support.ts";
 
 async function incoming(record: string, header?: string): Promise<Incoming> {
   const read = await readOf(record, header);
@@ -25,9 +19,7 @@ async function readOf(record: string, header = "") {
 
 /** Codes and paths of the messages. */
 function shown({ messages }: { messages: Incoming["messages"] }): string[] {
-  return messages.map(({ severity, code, path }) =>
-    `${severity} ${code} ${path}`
-  );
+  return messages.map(({ severity, code, path }) => `${severity} ${code} ${path}`);
 }
 
 /** Asserts that an object has these values, whatever else it has. */
@@ -157,9 +149,7 @@ Deno.test("A record is read leniently", async (t) => {
       const read = await incoming(leastWith(
         "Language(LanguageRole=01 LanguageCode=zzz) Language(LanguageRole=01 LanguageCode=eng)",
         "Subject(SubjectSchemeIdentifier=23 SubjectCode=x)",
-        ...[1, 2].map((size) =>
-          `Measure(MeasureType=01 Measurement=${size} MeasureUnitCode=mm)`
-        ),
+        ...[1, 2].map((size) => `Measure(MeasureType=01 Measurement=${size} MeasureUnitCode=mm)`),
       ));
       assertEquals(shown(read), [
         "warning invalid_code /Product/DescriptiveDetail/Language[1]/LanguageCode",
@@ -178,10 +168,8 @@ Deno.test("A record is read leniently", async (t) => {
     "more entries than a product has stay in the record",
     async () => {
       const entries: Record<string, (i: number) => string> = {
-        Subject: () =>
-          "Subject(SubjectSchemeIdentifier=20 SubjectHeadingText=x)",
-        Contributor: (i) =>
-          `Contributor(ContributorRole=A01 PersonName="Name ${i}")`,
+        Subject: () => "Subject(SubjectSchemeIdentifier=20 SubjectHeadingText=x)",
+        Contributor: (i) => `Contributor(ContributorRole=A01 PersonName="Name ${i}")`,
       };
       for (const [name, entry] of Object.entries(entries)) {
         const all = Array.from({ length: 501 }, (_, i) => entry(i));
@@ -239,9 +227,7 @@ Deno.test("A record is read leniently", async (t) => {
     assertEquals(read.moreMessages, 7_900);
     const { supply_details } = read.values.product_territories[0];
     assertEquals(
-      (supply_details as { prices: unknown[] }[]).map(({ prices }) =>
-        prices.length
-      ),
+      (supply_details as { prices: unknown[] }[]).map(({ prices }) => prices.length),
       Array.from({ length: 20 }, () => 0),
     );
   });
@@ -351,9 +337,7 @@ Deno.test("A record that is no deletion has no reason for one", async () => {
 
     assertEquals(
       shown(await readOf(text)),
-      type === "05"
-        ? []
-        : ["warning unexpected_deletion_text /Product/DeletionText"],
+      type === "05" ? [] : ["warning unexpected_deletion_text /Product/DeletionText"],
     );
   }
 });
@@ -382,9 +366,7 @@ Deno.test("A partial update", async (t) => {
     const after = replaceBlocks(book!, change!);
     assertEquals(childValue(after, "NotificationType"), "03");
     assertEquals(
-      childrenOf(after, "ProductSupply").map((supply) =>
-        childValue(supply, "MarketReference")
-      ),
+      childrenOf(after, "ProductSupply").map((supply) => childValue(supply, "MarketReference")),
       [undefined, "UK"],
     );
     const again = replaceBlocks(after, change!);

@@ -1,14 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { least, xml } from "./records.ts";
-import {
-  imported,
-  leavesOf,
-  message,
-  notSentOf,
-  recordsOf,
-  writeRecord,
-} from "./support.ts";
+import { imported, leavesOf, message, notSentOf, recordsOf, writeRecord } from "./support.ts";
 
 /*
  * Never more than the sender said: what loses a part that limits it is kept in the record
@@ -30,8 +23,7 @@ interface Case {
 
 type Row = [name: string, says: string, form: string];
 
-const SUPPLIER =
-  "Supplier(SupplierRole=01 SupplierName=S) ProductAvailability=20";
+const SUPPLIER = "Supplier(SupplierRole=01 SupplierName=S) ProductAvailability=20";
 const PRICE = "Price(PriceType=02 PriceAmount=12.34 CurrencyCode=GBP)";
 const SUPPLY = `SupplyDetail(${SUPPLIER} ${PRICE})`;
 
@@ -360,8 +352,7 @@ Deno.test("Never more than the sender said", async (t) => {
     "a supply that has lost all its prices is unpriced",
     async () => {
       const { sent } = await readOf({
-        rest:
-          `ProductSupply(SupplyDetail(${SUPPLIER} Price(CurrencyCode=EURO PriceAmount=1)))`,
+        rest: `ProductSupply(SupplyDetail(${SUPPLIER} Price(CurrencyCode=EURO PriceAmount=1)))`,
       });
       assertEquals(/UnpricedItemType[^]*04/.test(textsOf(sent)), true);
     },

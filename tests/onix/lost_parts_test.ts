@@ -1,25 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  elementOf,
-  type Fields,
-  type Rows,
-  type Values,
-} from "../../schema/fields.ts";
+import { elementOf, type Fields, type Rows, type Values } from "../../schema/fields.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import { BLOCKS } from "../../schema/onix/mapping/mapped.ts";
 import { MAPPED } from "../../schema/onix/mapping/mapping.ts";
-import {
-  composite,
-  dataElement,
-  type Particle,
-} from "../../schema/onix/rules/facts.ts";
+import { composite, dataElement, type Particle } from "../../schema/onix/rules/facts.ts";
 import { limits } from "../../schema/onix/rules/limits.ts";
 import { type Release, RELEASES } from "../../schema/onix/rules/releases.ts";
-import {
-  copyOf,
-  type Element,
-  element,
-} from "../../schema/onix/xml/element.ts";
+import { copyOf, type Element, element } from "../../schema/onix/xml/element.ts";
 import { ARRAYS, FIELDS } from "../../schema/product.ts";
 import type { Any } from "../support/data/varied.ts";
 import { imported, writeRecord } from "./support.ts";
@@ -68,9 +55,7 @@ function pathsAround(way: Way): string[] {
   // In a block, each entry is one of its own.
   if (name === "Market") return [`Product/${block}`];
   return block === "PublishingDetail"
-    ? ["SalesRights", "ROWSalesRightsType"].map((right) =>
-      `Product/${block}/${right}`
-    )
+    ? ["SalesRights", "ROWSalesRightsType"].map((right) => `Product/${block}/${right}`)
     : [`Product/${block}/${name}`];
 }
 
@@ -104,9 +89,7 @@ function wholeRecords(release: Release): Element[] {
     return children.filter(({ name }) => isBlock(name)).map((block) =>
       element("Product", [
         ...head,
-        ...block.name === "DescriptiveDetail"
-          ? []
-          : [element("DescriptiveDetail", title)],
+        ...block.name === "DescriptiveDetail" ? [] : [element("DescriptiveDetail", title)],
         block,
       ])
     );
@@ -128,17 +111,13 @@ function limiting({ name, children, text, ...rest }: Element): Element {
 }
 
 function isInModel(particle: Particle, name: string): boolean {
-  return particle.kind === "element"
-    ? particle.name === name
-    : particle.names.has(name);
+  return particle.kind === "element" ? particle.name === name : particle.names.has(name);
 }
 
 /** Whether the release has all elements of the way in their places. */
 function hasAll(release: Release, way: Way): boolean {
   return way.every((name, i) => {
-    const parent = i === 0
-      ? undefined
-      : composite(release, way[i - 1]!, way[i - 2]);
+    const parent = i === 0 ? undefined : composite(release, way[i - 1]!, way[i - 2]);
     return i === 0 || parent !== undefined && isInModel(parent.model, name);
   });
 }
@@ -177,9 +156,7 @@ for (const release of RELEASES) {
         const others = all.map(([, each]) => each)
           .filter((each) => each !== part);
         const plain = withoutParts(record, others);
-        const places = RELEASES.filter((each) =>
-          isSent(way, sentOf(plain, each))
-        );
+        const places = RELEASES.filter((each) => isSent(way, sentOf(plain, each)));
         lacking.set(way.join("/"), places.join());
       }
     }
@@ -196,19 +173,13 @@ for (const release of RELEASES) {
       for (const [way, part] of limitingIn(record)) {
         const path = way.join("/");
         if (results.has(path) || !canBeWrong(way)) continue;
-        const before = RELEASES.filter((each) =>
-          isSent(way, sentOf(record, each))
-        );
+        const before = RELEASES.filter((each) => isSent(way, sentOf(record, each)));
         const { text } = part;
         part.text = UNKNOWN;
-        const after = RELEASES.filter((each) =>
-          isSent(way, sentOf(record, each))
-        );
+        const after = RELEASES.filter((each) => isSent(way, sentOf(record, each)));
         part.text = text;
         const [entry] = pathsAround(way) as [string];
-        const having = RELEASES.filter((each) =>
-          hasAll(each, entry.split("/"))
-        );
+        const having = RELEASES.filter((each) => hasAll(each, entry.split("/")));
         results.set(path, [`${before} then ${after}`, `${having} then `]);
       }
     }
@@ -262,9 +233,7 @@ function fieldsOf(array: Rows | Values, entry: Any): Fields {
 /** All of them in a product, with the ways to their elements. */
 function limitingFieldsIn(product: Any): LimitingField[] {
   return MAPPED.flatMap(([name, { block, place }]) => {
-    const above = block === null || block === "ProductSupply"
-      ? ["Product"]
-      : ["Product", block];
+    const above = block === null || block === "ProductSupply" ? ["Product"] : ["Product", block];
     const type = ARRAYS.collateral.types![name];
     if (type) {
       return objectsIn(product.collateral)
@@ -284,8 +253,7 @@ Deno.test("What is wrong in a field that limits is not sent", () => {
     const lacking = [...limitingIn(record)]
       .filter(([way]) => isLacking("3.0", way)).map(([, part]) => part);
     const { book } = imported(withoutParts(record, lacking), HEADER);
-    const sentOf = (release: Release) =>
-      writeRecord(book, null, release).record;
+    const sentOf = (release: Release) => writeRecord(book, null, release).record;
     for (const { way, object, name } of limitingFieldsIn(book.product)) {
       const value = object[name];
       const before = RELEASES.filter((each) => isSent(way, sentOf(each)));

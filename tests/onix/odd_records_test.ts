@@ -75,9 +75,10 @@ it("is read or rejected alone, with a product or without one", async ({ onix, ap
       .replace("978-0-306-40615-7", isbnOf(i));
   const neighbour = (_: unknown, i: number) => least(`neighbour.${i}`);
   const odd = mutants.map(numbered);
-  const again = mutants.map((_, i) =>
-    numbered(mutants[(i * 7 + 3) % mutants.length]!, i)
-  ).filter((_, i) => i % 3 === 0);
+  const again = mutants.map((_, i) => numbered(mutants[(i * 7 + 3) % mutants.length]!, i)).filter((
+    _,
+    i,
+  ) => i % 3 === 0);
 
   const imports: [records: string[], query: string][] = [
     [odd, ""],

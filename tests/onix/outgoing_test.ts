@@ -1,18 +1,8 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
-import {
-  type Release,
-  RELEASES,
-  TAGS,
-  type Tags,
-} from "../../schema/onix/rules/releases.ts";
+import { type Release, RELEASES, TAGS, type Tags } from "../../schema/onix/rules/releases.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { BOOK, least, leastWith } from "./records.ts";
 import {
@@ -417,8 +407,7 @@ Deno.test("A changed cover and availability change what had the old ones", async
     product.cover_image_url = "https://covers.example/2.jpg";
     product.product_availability_code = "40";
   });
-  const link =
-    "/Product/CollateralDetail/SupportingResource/ResourceVersion/ResourceLink";
+  const link = "/Product/CollateralDetail/SupportingResource/ResourceVersion/ResourceLink";
   const path = "/Product/ProductSupply/SupplyDetail/ProductAvailability";
   assertEquals(gone, [
     `${link} = https://covers.example/1.jpg`,
@@ -433,11 +422,9 @@ Deno.test("A changed cover and availability change what had the old ones", async
   const own = await changed(BOOK, (product: Any) => {
     product.cover_image_url = "https://covers.example/2.jpg";
     const [resource] = product.supporting_resources;
-    resource.resource_versions[0].resource_links[0] =
-      "https://covers.example/3.jpg";
+    resource.resource_versions[0].resource_links[0] = "https://covers.example/3.jpg";
     product.product_availability_code = "40";
-    product.product_territories[0].supply_details[0].product_availability =
-      "31";
+    product.product_territories[0].supply_details[0].product_availability = "31";
   });
   assertEquals(own.added, [
     `${link} = https://covers.example/3.jpg`,
@@ -570,8 +557,7 @@ Deno.test("A message", async (t) => {
 });
 
 Deno.test("A price edited here goes out with the taxes of JSON and no other", async () => {
-  const tax = (parts: string) =>
-    `Tax(TaxType=01 ${parts} TaxableAmount=11 TaxAmount=1)`;
+  const tax = (parts: string) => `Tax(TaxType=01 ${parts} TaxableAmount=11 TaxAmount=1)`;
   const unread = [
     "TaxExempt()",
     tax("TaxRateCode=Q TaxRatePercent=7"),

@@ -45,8 +45,7 @@ function sentOf(party: Party, text: string): Identifier[] {
     "g",
   );
   return Array.from(text.matchAll(each), ([xml]) => {
-    const valueOf = (name: string) =>
-      new RegExp(`<${name}>(.*?)</${name}>`).exec(xml)?.[1];
+    const valueOf = (name: string) => new RegExp(`<${name}>(.*?)</${name}>`).exec(xml)?.[1];
     const name = valueOf("IDTypeName");
     const [type, value] = [valueOf(`${party}IDType`)!, valueOf("IDValue")!];
     return name ? [type, value, name] : [type, value];

@@ -1,10 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { childValue } from "../../schema/onix/xml/element.ts";
-import {
-  fromStored,
-  type Part,
-  readMessage,
-} from "../../schema/onix/xml/read.ts";
+import { fromStored, type Part, readMessage } from "../../schema/onix/xml/read.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 import { message, read } from "./support.ts";
@@ -22,9 +18,7 @@ function shown(parts: Part[]): string[] {
     if (part.kind === "product") {
       return childValue(part.product, "RecordReference")!;
     }
-    return part.kind === "header"
-      ? part.kind
-      : `${part.reference}: ${part.code}`;
+    return part.kind === "header" ? part.kind : `${part.reference}: ${part.code}`;
   });
 }
 
@@ -37,9 +31,7 @@ function encoded(text: string, order?: "little" | "big"): Uint8Array {
   const codes = [...text].map((character) => character.charCodeAt(0));
   if (!order) return new Uint8Array(codes);
   return new Uint8Array(
-    codes.flatMap((code) =>
-      order === "little" ? [code & 255, code >> 8] : [code >> 8, code & 255]
-    ),
+    codes.flatMap((code) => order === "little" ? [code & 255, code >> 8] : [code >> 8, code & 255]),
   );
 }
 
@@ -254,9 +246,7 @@ Deno.test("An ONIX message", async (t) => {
   });
 
   await t.step("loses a record alone that is too large", async () => {
-    const start = `${HEAD}${
-      record("1")
-    }<Product><RecordReference>2</RecordReference>`;
+    const start = `${HEAD}${record("1")}<Product><RecordReference>2</RecordReference>`;
     const end = `</Product>${record("3")}${END}`;
     const cases = [
       large(`${start}<A>`, "x", 6, `</A>${end}`),

@@ -1,15 +1,5 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
-import {
-  detailsOf,
-  parseProfile,
-  type Profile,
-  profiles,
-} from "../../schema/onix/profiles.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { detailsOf, parseProfile, type Profile, profiles } from "../../schema/onix/profiles.ts";
 import { judge } from "../../schema/onix/readiness.ts";
 import { isPartOf } from "../../schema/onix/rules/facts.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
@@ -162,8 +152,7 @@ const RULES: [
   [
     "a date of no form",
     {
-      path:
-        "/Product/PublishingDetail/PublishingDate[PublishingDateRole=01]/Date",
+      path: "/Product/PublishingDetail/PublishingDate[PublishingDateRole=01]/Date",
     },
     record(),
     record().replace("20270131", "20270231"),

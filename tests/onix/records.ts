@@ -126,9 +126,7 @@ export function xml(form: string): string {
     /\s*(?:(\w+)(?:\[(\w+)=(\w+)\])?(?:(\()|=(?:"([^"]*)"|([^\s()]*)))|\))\s*/g,
     (_, name, attribute, code, opening, quoted, plain) => {
       if (!name) return `</${open.pop()}>`;
-      const start = attribute
-        ? `<${name} ${attribute}="${code}">`
-        : `<${name}>`;
+      const start = attribute ? `<${name} ${attribute}="${code}">` : `<${name}>`;
       if (opening) open.push(name);
       return opening ? start : `${start}${quoted ?? plain}</${name}>`;
     },

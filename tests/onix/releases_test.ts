@@ -40,9 +40,7 @@ const PUBLISHING = "PublishingDetail/";
 const CASES: Record<string, Case> = {
   "a restriction goes into the right of sale": {
     forms: [
-      `PublishingDetail(${
-        RIGHT("02", "RegionsIncluded=WORLD")
-      } ${RESTRICTION})`,
+      `PublishingDetail(${RIGHT("02", "RegionsIncluded=WORLD")} ${RESTRICTION})`,
     ],
     release: "3.1",
     added: [
@@ -152,9 +150,7 @@ Deno.test("What one release says and the other does not", async (t) => {
       assertEquals(incoming.messages, []);
       const own = RELEASES.find((each) => each !== release)!;
       const all = leavesOf(received.record);
-      const [here, there] = [own, release].map((each) =>
-        writeRecord(book, received, each).record
-      );
+      const [here, there] = [own, release].map((each) => writeRecord(book, received, each).record);
       assertEquals(without(all, leavesOf(here!)), [], "It goes out as it came");
       const leaves = leavesOf(there!);
       if (added) {
@@ -214,9 +210,7 @@ Deno.test("A price of one zone is none in JSON, and goes out in release 3.0", as
   territory.supply_details[0].prices[0].price_amount = 16;
   const amounts = RELEASES.map((release) =>
     leavesOf(writeRecord(book, received, release).record)
-      .filter((leaf) => leaf.includes("PriceAmount")).map((leaf) =>
-        leaf.slice(-2)
-      )
+      .filter((leaf) => leaf.includes("PriceAmount")).map((leaf) => leaf.slice(-2))
   );
   assertEquals(amounts, [["12", "16"], ["16"]]);
 });

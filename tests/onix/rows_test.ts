@@ -148,9 +148,7 @@ function casesOf(kind: Kind): Pair[] {
         value ? varied(row, value, value.values[index]) : row;
       const type = path[0] === "collateral" ? `.${row.collateral_type}` : "";
       return {
-        name: `${
-          path.filter((step) => step !== "0").join(".")
-        }${type} by ${variation.path}`,
+        name: `${path.filter((step) => step !== "0").join(".")}${type} by ${variation.path}`,
         kind,
         a: row,
         b,
@@ -266,9 +264,8 @@ for (const [change, changeOf] of Object.entries(CHANGES)) {
 
       const wrong: unknown[] = [];
       for (const [i, { name, kind, then, isTold }] of cases.entries()) {
-        const { messages } = report.outcomes.find(({ id }: Any) =>
-          id === ids[i]
-        ) ?? { messages: [] };
+        const { messages } = report.outcomes.find(({ id }: Any) => id === ids[i]) ??
+          { messages: [] };
         const expected = isTold && mode !== "overwrite" ? [TOLD[mode]] : [];
         // That two rows of a case are of one time is told, too.
         const codes = messages.map(({ code }: { code: string }) => code)

@@ -1,15 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import {
-  childValue,
-  type Element,
-  valueOf,
-} from "../../schema/onix/xml/element.ts";
+import { childValue, type Element, valueOf } from "../../schema/onix/xml/element.ts";
 import { dataElement } from "../../schema/onix/rules/facts.ts";
-import {
-  type Release,
-  RELEASES,
-  TAGS,
-} from "../../schema/onix/rules/releases.ts";
+import { type Release, RELEASES, TAGS } from "../../schema/onix/rules/releases.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import {
   faultsOf,
@@ -38,9 +30,7 @@ async function sample(url: URL) {
   const release: Release = /\brelease="3\.1"/.test(ascii) ? "3.1" : "3.0";
   const isBare = root === "Product" || root === "product";
   const text = new TextDecoder().decode(bytes).replace(/^<\?xml.*?\?>/s, "");
-  const chunk = isBare
-    ? `<ONIXMessage release="3.0">${text}</ONIXMessage>`
-    : bytes;
+  const chunk = isBare ? `<ONIXMessage release="3.0">${text}</ONIXMessage>` : bytes;
   let header: Element | undefined;
   const records = new Map<string, Element>();
   for (const part of await read([chunk])) {

@@ -56,9 +56,7 @@ processTest(
     const body = new TextEncoder().encode(begun);
     const head = new TextEncoder().encode(
       `POST /api/onix/products HTTP/1.1\r\nhost: ${hostname}\r\nx-api-key: ${key}\r\n` +
-        `content-type: application/xml\r\ncontent-length: ${
-          body.length + 1
-        }\r\n\r\n`,
+        `content-type: application/xml\r\ncontent-length: ${body.length + 1}\r\n\r\n`,
     );
     const writer = connection.writable.getWriter();
     await writer.write(head);

@@ -124,8 +124,7 @@ processTest(
     first.signal("SIGTERM");
     const { code, stdout } = await first.ended;
     await using _second = await startSender(url);
-    const products = () =>
-      new Set(receiver.received.map(({ message }) => message.data.id)).size;
+    const products = () => new Set(receiver.received.map(({ message }) => message.data.id)).size;
     await eventually(20, products, 20_000);
 
     assertEquals(code, 0);

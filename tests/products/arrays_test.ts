@@ -1,11 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import {
-  type App,
-  type Organization,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, testsOf } from "../support/app/harness.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { assertHas } from "../support/client/expect.ts";
 import { assertShows, read } from "../support/client/stored.ts";
@@ -79,8 +75,7 @@ const ENTRIES: Record<string, (org: Organization) => Entry[]> = {
     { currency_code: "EUR" },
     { currency_code: "GBP", valid_from: "2027-01-01" },
   ],
-  packing_configurations: () =>
-    varying("unit_of_measure", "inner", "outer", "pallet"),
+  packing_configurations: () => varying("unit_of_measure", "inner", "outer", "pallet"),
   contributors: ({ contributor: contributor_id }) =>
     ["A01", "B01", "E07"].map((role) => ({
       contributor_id,
@@ -126,8 +121,7 @@ const it = testsOf("The arrays of a product");
 for (const array of Object.keys(ENTRIES)) {
   const field = ARRAYS[array as keyof typeof ARRAYS];
   const tree = field.kind === "rows" ? field.path : undefined;
-  const { changes, upserts = [] } =
-    LINES[field.kind === "rows" ? field.put : "values"]!;
+  const { changes, upserts = [] } = LINES[field.kind === "rows" ? field.put : "values"]!;
 
   it(`${array} are changed by PUT, or by a path of their own`, async ({ org, app }) => {
     for (const line of changes) {
@@ -313,9 +307,7 @@ it("get new entries after gaps that SQL has left", async ({ org, sql }) => {
   for (const array of ["product_prices", "packing_configurations"]) {
     const [a, b, c] = ENTRIES[array]!(org) as [Entry, Entry, Entry];
     const { path, product } = await org.create({ [array]: [a, b] });
-    await sql`update ${
-      sql(array)
-    } set position = 10 where organization_id = ${org.id} and id = ${
+    await sql`update ${sql(array)} set position = 10 where organization_id = ${org.id} and id = ${
       product[array][1].id
     }`;
 

@@ -1,11 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/data/bodies.ts";
-import {
-  openApp,
-  type Organization,
-  SETTINGS,
-  testsOf,
-} from "../support/app/harness.ts";
+import { openApp, type Organization, SETTINGS, testsOf } from "../support/app/harness.ts";
 
 const PATH = "/api/products/batch";
 
@@ -312,18 +307,14 @@ it("maintains exact counts during concurrent batches", async ({ org }) => {
     Array.from({ length: 12 }, (_, turn) =>
       org.post(PATH, {
         operations: [
-          ...(turn % 2 ? products.toReversed() : products).map(({ id }, i) =>
-            update(id, i + turn)
-          ),
+          ...(turn % 2 ? products.toReversed() : products).map(({ id }, i) => update(id, i + turn)),
           create("Emma", { format_id: org.format }),
         ],
       })),
   );
 
   assert(
-    replies.every(({ body }) =>
-      body.data.every(({ status }: { status: number }) => status < 300)
-    ),
+    replies.every(({ body }) => body.data.every(({ status }: { status: number }) => status < 300)),
   );
   const { body: { data } } = await org.get("/api/products?limit=100");
   const formatted = data.filter((

@@ -3,12 +3,7 @@ import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
 import { Copy } from "../support/client/copy.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
-import {
-  type App,
-  openApp,
-  type Organization,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { type App, openApp, type Organization, SETTINGS } from "../support/app/harness.ts";
 import { fc } from "../support/app/packages.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { TIMED } from "../support/app/deadline.ts";
@@ -55,9 +50,7 @@ Deno.test({
   const url = fresh?.settings.url;
   await using app = await openApp({}, { url, poolSize: 8 });
   // PgBouncer gives no client a session of its own.
-  const sessions = url && SETTINGS.prepare
-    ? await sessionsBeside(app, url)
-    : [];
+  const sessions = url && SETTINGS.prepare ? await sessionsBeside(app, url) : [];
 
   await it("of sequential steps", async () => {
     await fc.assert(
@@ -127,9 +120,7 @@ async function play(
     const rows = await app.sql<{ id: string }[]>`
       select id from products where organization_id = ${org.id} order by id
     `;
-    const free = rows.filter(({ id }) =>
-      sessions.every(({ locked }) => !locked.has(id))
-    );
+    const free = rows.filter(({ id }) => sessions.every(({ locked }) => !locked.has(id)));
     const id = free[step.product % free.length]?.id;
     await happen(app, org, sessions, step, id);
     if (step.reads > 0) await copy.read(`limit=${step.reads}`);

@@ -139,9 +139,7 @@ Deno.test("GET /products/changes after SQL without triggers", async ({ step: it 
     await copy.assertComplete();
     assertEquals((await org.get(path)).status, 404);
     for (const table of DERIVED) {
-      const left = await app.sql`select from ${
-        app.sql(table)
-      } where product_id = ${deleted}`;
+      const left = await app.sql`select from ${app.sql(table)} where product_id = ${deleted}`;
       assertEquals(left.length, 0, table);
     }
   });

@@ -4,11 +4,7 @@ import type { Session } from "../support/sql/script.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { Copy } from "../support/client/copy.ts";
-import {
-  type App,
-  type Organization,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, testsOf } from "../support/app/harness.ts";
 
 const PATH = "/api/products/changes";
 
@@ -101,9 +97,7 @@ it("returns what has changed since the cursor, and nothing else", async ({ org, 
   const other = await followed(app, another);
   const late = new Copy(org, app);
   const changed = async (of: Copy) =>
-    (await of.catchUp()).map(({ id, deleted, product }) =>
-      deleted ? [id] : [id, product!.title]
-    );
+    (await of.catchUp()).map(({ id, deleted, product }) => deleted ? [id] : [id, product!.title]);
   assertEquals(await changed(late), [[id, "Emma"]]);
   assertEquals(await changed(copy), []);
 
@@ -257,8 +251,7 @@ it("returns 400 for an invalid cursor", async ({ org, app }) => {
 it("returns 410 for an expired cursor", async ({ org, app }) => {
   const { copy } = await followed(app, org);
   const fields = decoded(copy.cursor!);
-  const issued = (days: number) =>
-    String(Math.round(Number(fields[4]) - days * DAY));
+  const issued = (days: number) => String(Math.round(Number(fields[4]) - days * DAY));
   const expired = {
     "of another database": fields.with(0, uuidv7()),
     "of another organization": fields.with(5, uuidv7()),

@@ -14,9 +14,8 @@ it("are the fields of schema/product.ts", async ({ sql }) => {
   `;
   const columns = rows.map(({ name }) => name);
   const fields = Object.entries<Field>({ ...SCALARS, ...ARRAYS })
-    .filter(([, field]) =>
-      isStored(field) && (field.kind !== "column" || !field.refers?.heldBy)
-    ).map(([name]) => name);
+    .filter(([, field]) => isStored(field) && (field.kind !== "column" || !field.refers?.heldBy))
+    .map(([name]) => name);
 
   for (const column of columns) {
     assert(

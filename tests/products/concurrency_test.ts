@@ -2,11 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { brokenConstraint } from "../../db/connections/errors.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { assertHas } from "../support/client/expect.ts";
-import {
-  type App,
-  type Organization,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, testsOf } from "../support/app/harness.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { operationsIn } from "../support/app/own_app.ts";
 import { script } from "../support/sql/script.ts";
@@ -116,9 +112,7 @@ it("share records of an organization in any order", async ({ org }) => {
   ];
   const body = (i: number) => ({
     product_form_id: forms[i % 2]!,
-    contributors: i % 2
-      ? contributors(org, i, 6)
-      : contributors(org, i, 6).toReversed(),
+    contributors: i % 2 ? contributors(org, i, 6) : contributors(org, i, 6).toReversed(),
     product_collections: i % 2 ? collections : collections.toReversed(),
   });
 

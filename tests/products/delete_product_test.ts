@@ -74,9 +74,7 @@ async function rowsOf(
     const counts: [string, number][] = [];
     for (const { name } of tables) {
       const [row] = await sql<{ rows: number }[]>`
-              select count(*)::int as rows from ${
-        sql(name)
-      } where product_id = ${product}
+              select count(*)::int as rows from ${sql(name)} where product_id = ${product}
       `;
       counts.push([name, row!.rows]);
     }

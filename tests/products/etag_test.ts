@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertNotEquals,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { testsOf } from "../support/app/harness.ts";
 
@@ -16,9 +11,7 @@ it("give equal representations equal ETags (RFC 9110, 8.8.3)", async ({ org }) =
   const updated = await org.put(path, { title: "Persuasion" });
   const gotAgain = await org.get(path);
 
-  const [before, after] = [created, updated].map(({ headers }) =>
-    headers.get("etag")!
-  );
+  const [before, after] = [created, updated].map(({ headers }) => headers.get("etag")!);
   assertMatch(before!, /^"[\w-]+"$/);
   assertNotEquals(after, before);
   assertEquals(got.headers.get("etag"), before);
@@ -163,15 +156,11 @@ it("let one of many writers and deleters succeed", async ({ app }) => {
       Array.from(
         { length: 8 },
         (_, i) =>
-          deletes(i)
-            ? org.delete(path, headers)
-            : org.put(path, { page_count: 10 + i }, headers),
+          deletes(i) ? org.delete(path, headers) : org.put(path, { page_count: 10 + i }, headers),
       ),
     );
 
-    const [winner, ...others] = replies.toSorted((one, other) =>
-      one.status - other.status
-    );
+    const [winner, ...others] = replies.toSorted((one, other) => one.status - other.status);
     assertEquals(winner!.status, 200);
     assert(others.every(({ status }) => status > 200));
     const { body } = await org.get(path);

@@ -86,9 +86,7 @@ it("returns the full product (specification, 4.3)", async ({ org, app }) => {
     product_collections: body.product_collections.map((entry) => ({
       part_number: null,
       ...entry,
-      collection_name: entry.collection_id === org.series
-        ? "Novels"
-        : "Classics",
+      collection_name: entry.collection_id === org.series ? "Novels" : "Classics",
     })),
     custom_fields: [
       { field_id: org.customField, field_value: 12.5, field_name: "Shelf" },

@@ -3,11 +3,7 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { REFERENCE_FILTERS } from "../../schema/list_query.ts";
 import { COUNTED, valuesOf } from "../support/data/filters.ts";
-import {
-  type App,
-  type Organization,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, testsOf } from "../support/app/harness.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 
 /*
@@ -104,8 +100,7 @@ it("combines terms, times and filters of every kind", async ({ org }) => {
     ],
   ];
   const queries = kinds.reduce(
-    (queries, kind) =>
-      queries.flatMap((query) => kind.map((of) => ({ ...query, ...of }))),
+    (queries, kind) => queries.flatMap((query) => kind.map((of) => ({ ...query, ...of }))),
     [{}],
   );
   assertEquals(queries.length, 96);

@@ -11,9 +11,7 @@ const [PRODUCTS, LIMIT] = [30, 7];
 
 /** The arrays of a product that a list embeds as the product has them. Summaries show the collections. */
 const EMBEDDED = Object.entries<Field>(ARRAYS).flatMap(([name, field]) =>
-  field.kind === "rows" && field.path || name === "product_collections"
-    ? []
-    : [name]
+  field.kind === "rows" && field.path || name === "product_collections" ? [] : [name]
 );
 
 /** The sort keys of a list. */
@@ -293,9 +291,5 @@ it("returns only products that match, although they change meanwhile", async ({ 
 });
 
 function newestFirst(one: Item, other: Item): number {
-  return one.created_at === other.created_at
-    ? 0
-    : one.created_at < other.created_at
-    ? 1
-    : -1;
+  return one.created_at === other.created_at ? 0 : one.created_at < other.created_at ? 1 : -1;
 }

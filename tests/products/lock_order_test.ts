@@ -62,8 +62,7 @@ Deno.test({
               body: { page_count: 7 },
             })),
           ),
-        lock: (sql) =>
-          sql`select from products where id = ${ids[2]!} for no key update`,
+        lock: (sql) => sql`select from products where id = ${ids[2]!} for no key update`,
         isFree: async (sql) =>
           (await sql`select from products where id = ${ids[
             0

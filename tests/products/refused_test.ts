@@ -34,9 +34,7 @@ Deno.test("A constraint of the operator's own", async ({ step: it }) => {
   await it("rejects only the records of a message at fault", async () => {
     const { outcomes } = await onixClient(app, org).report(
       message(
-        ...titles.map((title, i) =>
-          record({ title, reference: `own ${i}`, isbn: isbnOf(i) })
-        ),
+        ...titles.map((title, i) => record({ title, reference: `own ${i}`, isbn: isbnOf(i) })),
       ),
     );
 

@@ -7,20 +7,12 @@ import type { Fields } from "../../schema/fields.ts";
 import { ROWS, SCALARS } from "../../schema/product.ts";
 import { type OwnTable, RECORDS } from "../../schema/records.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
-import {
-  openApp,
-  type Organization,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { openApp, type Organization, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { Copy } from "../support/client/copy.ts";
 import { fullBody } from "../support/data/bodies.ts";
-import {
-  pathOfRecords,
-  RECORD_VALUES,
-  writtenFields,
-} from "../support/data/records.ts";
+import { pathOfRecords, RECORD_VALUES, writtenFields } from "../support/data/records.ts";
 
 /*
  * A change of a record is a change of every product that shows it (contract, 10).
@@ -173,8 +165,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
         where p.organization_id = ${org.id}
       `;
     });
-    const rename = (name: string) =>
-      org.put(`/api/contributors/${org.contributor}`, { name });
+    const rename = (name: string) => org.put(`/api/contributors/${org.contributor}`, { name });
     const copy = new Copy(org, app);
     await copy.catchUp();
     // Others of the server may have run beside the renames above.
@@ -195,8 +186,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     assertEquals(first.length, 40);
     assertEquals((await copy.catchUp()).length, 101);
     await copy.assertComplete();
-    const waiting =
-      await sql`select from renames where organization_id = ${org.id}`;
+    const waiting = await sql`select from renames where organization_id = ${org.id}`;
     assertEquals(waiting.length, 0);
   });
 });

@@ -114,9 +114,7 @@ it("is changed in both: the availability", async ({ org }) => {
   }
   const codes = async (of: string) =>
     (await org.get(of)).body.data.product_territories[0].supply_details
-      .map(({ product_availability }: { product_availability: string }) =>
-        product_availability
-      );
+      .map(({ product_availability }: { product_availability: string }) => product_availability);
 
   await org.put(path, { product_availability_id: idOfCode("65", "31") });
   assertEquals(await codes(path), ["31", "40", "31"]);

@@ -1,11 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import {
-  type App,
-  type Organization,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, testsOf } from "../support/app/harness.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { assertDetails } from "../support/client/expect.ts";
 import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";

@@ -2,11 +2,7 @@ import { spreadRenames } from "../../db/products/renames.ts";
 import { assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
-import {
-  type App,
-  type Organization,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, type Organization, testsOf } from "../support/app/harness.ts";
 
 /*
  * What `search` and `q` do besides finding_table.txt, which says what they find.
@@ -140,8 +136,7 @@ it("accept 200 characters in 100 words", async ({ org }) => {
     (_, i) => String.fromCodePoint(0x4e00 + i),
   );
   for (const parameter of ["search", "q"]) {
-    const find = (term: string) =>
-      found(org, `${parameter}=${encodeURIComponent(term)}`);
+    const find = (term: string) => found(org, `${parameter}=${encodeURIComponent(term)}`);
     for (const character of ["λ", "𐐀"]) {
       const longest = character.repeat(200);
       assertEquals((await find(longest)).length, 1);

@@ -1,12 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Copy } from "../support/client/copy.ts";
 import { assertDetails } from "../support/client/expect.ts";
-import {
-  type App,
-  openApp,
-  type Organization,
-  testsOf,
-} from "../support/app/harness.ts";
+import { type App, openApp, type Organization, testsOf } from "../support/app/harness.ts";
 import { assertBuilt, read, store } from "../support/client/stored.ts";
 
 /** The arrays that keep rows without an entry, with an entry each. */
@@ -70,13 +65,9 @@ for (const [array, entry] of Object.entries(MERGED)) {
     const { id, path } = await org.create({ [array]: [entry] });
     await sql`
                 insert into ${sql(array)} (
-                  organization_id, product_id, id, position, ${
-      sql(Object.keys(entry)[0]!)
-    }
+                  organization_id, product_id, id, position, ${sql(Object.keys(entry)[0]!)}
                 )
-                select ${org.id}, ${full.id}, gen_random_uuid(), 0, ${
-      Object.values(entry)[0]
-    }
+                select ${org.id}, ${full.id}, gen_random_uuid(), 0, ${Object.values(entry)[0]}
                 from generate_series(1, 500)
     `;
     await sql`update ${sql(array)} set position = 499 where product_id = ${id}`;

@@ -15,9 +15,7 @@ Deno.test("Spreading renames", async ({ step: it }) => {
       lookUp: () => Promise.resolve([{ is_there: chunks.length > 0 }] as never),
       write: async () => {
         const records = await chunks.shift()?.();
-        const organization = records === undefined
-          ? null
-          : "019a0000-0001-7000-8000-000000000000";
+        const organization = records === undefined ? null : "019a0000-0001-7000-8000-000000000000";
         return [[{ organization, records: records ?? 0 }]] as never;
       },
     }));

@@ -2,25 +2,11 @@ import { assert, assertEquals } from "@std/assert";
 import { isLockTimeout } from "../../db/connections/errors.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/app/eventually.ts";
-import {
-  type App,
-  idOfCode,
-  type Organization,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { type App, idOfCode, type Organization, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import type { Reply } from "../support/client/envelope.ts";
-import {
-  assertBuilt,
-  assertCounted,
-  read,
-  store,
-} from "../support/client/stored.ts";
-import {
-  commandsOn,
-  imported,
-  withHeader,
-} from "../support/client/transfer.ts";
+import { assertBuilt, assertCounted, read, store } from "../support/client/stored.ts";
+import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 const SECONDS = 4;
@@ -296,9 +282,7 @@ race(
             await sql.unsafe(change);
             // The row is replaced, and the change is not committed: a change of the
             // product locks it, and nothing is stored.
-            await store(app, org, id).catch((error) =>
-              assert(isLockTimeout(error), String(error))
-            );
+            await store(app, org, id).catch((error) => assert(isLockTimeout(error), String(error)));
           });
           await eventually(true, () => waitsFor(app, "Lock"));
           return [changing];
@@ -454,8 +438,7 @@ const ofPublisher = {
 
 const publisherPath = ({ org }: Context) => `/api/publishers/${org.publisher}`;
 
-const programPath = ({ org }: Context) =>
-  `/api/publishing-programs/${org.program}/products`;
+const programPath = ({ org }: Context) => `/api/publishing-programs/${org.program}/products`;
 
 /** An update of the product by this body, of which each value is then shown. */
 function updating(body: Record<string, unknown>): OnReplaced {
@@ -465,9 +448,7 @@ function updating(body: Record<string, unknown>): OnReplaced {
     async isDone({ org, path }) {
       const { body: { data } } = await org.get(path);
       const shown = Object.entries(body).map(([name, value]) =>
-        Array.isArray(value)
-          ? data[name].length === value.length
-          : data[name] === value
+        Array.isArray(value) ? data[name].length === value.length : data[name] === value
       );
       assertEquals(new Set(shown).size, 1, "All or nothing is written");
       return shown[0]!;
@@ -490,8 +471,7 @@ function batching(
 const hasPages: OnReplaced["isDone"] = async ({ org, path }) =>
   (await org.get(path)).body.data.page_count === 7;
 
-const isGone: OnReplaced["isDone"] = async ({ org, path }) =>
-  (await org.get(path)).status === 404;
+const isGone: OnReplaced["isDone"] = async ({ org, path }) => (await org.get(path)).status === 404;
 
 const ON_REPLACED: Record<string, OnReplaced> = {
   "updates a column of a product": updating({ subtitle: "mine" }),
@@ -532,32 +512,26 @@ const ON_REPLACED: Record<string, OnReplaced> = {
       const product_form_id = await idOfCode(app, "product_forms", "BB");
       return await org.put(path, { product_form_id });
     },
-    isDone: async ({ org, path }) =>
-      (await org.get(path)).body.data.product_form_id !== null,
+    isDone: async ({ org, path }) => (await org.get(path)).body.data.product_form_id !== null,
   },
   "updates a record": {
     ...ofPublisher,
-    request: (context) =>
-      context.org.put(publisherPath(context), { name: "B" }),
+    request: (context) => context.org.put(publisherPath(context), { name: "B" }),
     isDone: async (context) =>
       (await context.org.get(publisherPath(context))).body.data.name === "B",
   },
   "deletes a record": {
     ...ofPublisher,
     request: (context) => context.org.delete(publisherPath(context)),
-    isDone: async (context) =>
-      (await context.org.get(publisherPath(context))).status === 404,
+    isDone: async (context) => (await context.org.get(publisherPath(context))).status === 404,
   },
   "removes a product from a program": {
     table: "publishing_program_products",
     columns: "organization_id, program_id, product_id",
     id: ({ id }) => `product_id = '${id}'`,
-    prepare: (context) =>
-      context.org.put(`${programPath(context)}/${context.id}`, undefined),
-    request: (context) =>
-      context.org.delete(`${programPath(context)}/${context.id}`),
-    isDone: async (context) =>
-      (await context.org.get(programPath(context))).body.data.length === 0,
+    prepare: (context) => context.org.put(`${programPath(context)}/${context.id}`, undefined),
+    request: (context) => context.org.delete(`${programPath(context)}/${context.id}`),
+    isDone: async (context) => (await context.org.get(programPath(context))).body.data.length === 0,
   },
 };
 

@@ -56,15 +56,12 @@ Deno.test("The next response shows an SQL change of a column", async ({ step: it
     )
   ) {
     const { table, column, set, where, hasOrganization } = change;
-    const what =
-      `${table}.${column}: see VALUES and HIDDEN of tests/support/sql/shown_columns.ts`;
+    const what = `${table}.${column}: see VALUES and HIDDEN of tests/support/sql/shown_columns.ts`;
     await it(`${table}.${column}`, async () => {
       await assertShows({ ...full, ...change }, async () => {
         const { count } = await scene.sql.unsafe(`
           update ${table} t set ${set}
-          where ${where} and ${
-          hasOrganization ? `t.organization_id = '${full.org.id}'` : "true"
-        }`);
+          where ${where} and ${hasOrganization ? `t.organization_id = '${full.org.id}'` : "true"}`);
         assert(count > 0, what);
       }, what);
     });
@@ -73,8 +70,7 @@ Deno.test("The next response shows an SQL change of a column", async ({ step: it
 
 /** Writes of the row `$id` of products that do not set `updated_at` themselves. */
 const OF_PRODUCTS: Record<string, string> = {
-  "is updated twice in a transaction":
-    `update products set title = 'First' where id = '$id';
+  "is updated twice in a transaction": `update products set title = 'First' where id = '$id';
     update products set title = 'Second' where id = '$id'`,
   "is updated to the value it had, with a row below it":
     `update products set title = title where id = '$id';
@@ -86,15 +82,13 @@ const OF_PRODUCTS: Record<string, string> = {
   "is updated with a row below it in one statement":
     `with gone as (delete from packing_configurations where product_id = '$id')
     update products set title = 'Both' where id = '$id'`,
-  "is in conflict with an inserted one":
-    `insert into products (organization_id, id, title)
+  "is in conflict with an inserted one": `insert into products (organization_id, id, title)
     select organization_id, id, title from products where id = '$id'
     on conflict on constraint products_pkey do update set title = 'Conflict'`,
 };
 
 /** The same of a product with rows of its own alone, as `saved` has it. */
-const REPLACED =
-  `create temp table saved on commit drop as select * from products where id = '$id';
+const REPLACED = `create temp table saved on commit drop as select * from products where id = '$id';
   delete from products where id = '$id';
   insert into products (organization_id, id, title, product_code, created_at, updated_at)
   select organization_id, id, 'Other', product_code, created_at, updated_at from saved`;
@@ -209,8 +203,7 @@ const OF_ROWS: Record<string, string> = {
     using (select ctid as place from $table where $these) s
     on t.ctid = s.place
     when matched then update set position = -t.position - 1`,
-  "are changed between other statements":
-    `update $table set position = position where $these;
+  "are changed between other statements": `update $table set position = position where $these;
     savepoint here;
     delete from $table where $these;
     rollback to here;
@@ -277,24 +270,20 @@ Deno.test("The next response shows an SQL write of nested rows", async ({ step: 
 
 /** Changes of names other than by UPDATE, including shared names. The most destructive come last. */
 const OF_NAMES: Record<string, string> = {
-  "is in conflict with an inserted one":
-    `insert into publishers (organization_id, id, name)
+  "is in conflict with an inserted one": `insert into publishers (organization_id, id, name)
     select organization_id, id, name || '!' from publishers
     on conflict on constraint publishers_pkey do update set name = excluded.name`,
-  "is deleted and inserted in one statement":
-    `with gone as (delete from publishers returning *)
+  "is deleted and inserted in one statement": `with gone as (delete from publishers returning *)
     insert into publishers (organization_id, id, name)
     select organization_id, id, name || '?' from gone`,
   "of everyone is deleted and inserted in one statement":
     `with gone as (delete from publishing_statuses returning *)
     insert into publishing_statuses select id, code, name || '?' from gone`,
-  "is changed before the organization's row is replaced":
-    `update publishers set name = 'Renamed';
+  "is changed before the organization's row is replaced": `update publishers set name = 'Renamed';
     with gone as (delete from organizations returning *)
     insert into organizations (id, name) select id, name from gone`,
   "of a code is deleted": "delete from onix_codes where list = 58",
-  "of a code is inserted again":
-    "insert into onix_codes values (58, '02', 'Another label')",
+  "of a code is inserted again": "insert into onix_codes values (58, '02', 'Another label')",
 };
 
 Deno.test("The next response shows an SQL change of a name", async ({ step: it }) => {
@@ -339,8 +328,7 @@ Deno.test("A rename by SQL", async ({ step: it }) => {
   });
 
   await it("writes only its row and the organization's, for any number of products", async () => {
-    const rename =
-      `update formats set name = 'Another' where id = '${org.format}'`;
+    const rename = `update formats set name = 'Another' where id = '${org.format}'`;
     assertEquals(await writtenBy(rename), ["formats", "organizations"]);
     await assertBuilt(app, org);
   });
@@ -405,8 +393,7 @@ Deno.test("SQL that copies of the catalogue could not follow is refused", async 
     "truncate onix_codes": "TRUNCATE of onix_codes is refused",
     "update products set id = gen_random_uuid()":
       "UPDATE of products is refused, since copies know a product by organization_id and id: INSERT another one, and DELETE this one",
-    "update products set organization_id = gen_random_uuid()":
-      "UPDATE of products is refused",
+    "update products set organization_id = gen_random_uuid()": "UPDATE of products is refused",
     "set local catalogue.writer = 'service'; update products set id = gen_random_uuid()":
       "UPDATE of products is refused",
   };

@@ -16,8 +16,7 @@ const DAYS = ["0001-01-01", "1883-11-18", "2024-02-29", "9999-12-31"];
 
 Deno.test({
   ...TIMED,
-  name:
-    "Days and times do not depend on the time zones of service and database",
+  name: "Days and times do not depend on the time zones of service and database",
 }, async ({ step: it }) => {
   for (const zone of ZONES) {
     await it(zone, async () => {

@@ -178,10 +178,7 @@ it("refuses a price that would end before it begins", async ({ org, sql }) => {
   });
   assertEquals(moved.status, 200);
   await assertRejects(
-    () =>
-      sql`update product_prices set valid_to = '2025-12-31' where id = ${
-        first!.id
-      }`,
+    () => sql`update product_prices set valid_to = '2025-12-31' where id = ${first!.id}`,
     Error,
     "product_prices_validity",
   );

@@ -1,11 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { testsOf } from "../support/app/harness.ts";
-import {
-  bodyUsing,
-  createRecord,
-  createUse,
-  USED_TABLES,
-} from "../support/data/records.ts";
+import { bodyUsing, createRecord, createUse, USED_TABLES } from "../support/data/records.ts";
 
 const it = testsOf("A record that products refer to");
 

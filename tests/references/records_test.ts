@@ -155,9 +155,7 @@ for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
         Array.from(
           { length: 8 },
           (_, i) =>
-            i % 2
-              ? org.put(record, { name: `${i}` }, headers)
-              : org.delete(record, headers),
+            i % 2 ? org.put(record, { name: `${i}` }, headers) : org.delete(record, headers),
         ),
       );
 

@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertRejects,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
 import { eraseContributor } from "../../db/history/erase.ts";
 import { deleteDue, notWalked } from "../../db/history/retention.ts";
@@ -58,8 +53,7 @@ Deno.test(
       });
       assertEquals((await migrate(operations)).applied, ["functions.sql"]);
 
-      const triggers =
-        await sql`select tgname from pg_trigger where not tgisinternal`;
+      const triggers = await sql`select tgname from pg_trigger where not tgisinternal`;
 
       assertEquals([...triggers], []);
     });
@@ -117,8 +111,7 @@ Deno.test(
       await org.get(path);
       await org.get("/api/products");
 
-      const documents =
-        await sql`select from product_documents where organization_id = ${org.id}`;
+      const documents = await sql`select from product_documents where organization_id = ${org.id}`;
       assertEquals(documents.length, 0);
     });
 

@@ -42,8 +42,7 @@ Deno.test("The check of a foreign key, planned on empty tables, finds one row by
   await app.sql.begin(async (sql) => {
     await sql`set local plan_cache_mode = force_generic_plan`;
     type Row = Record<string, string>;
-    const rows = async (text: string) =>
-      (await sql.unsafe(text)) as unknown as Row[];
+    const rows = async (text: string) => (await sql.unsafe(text)) as unknown as Row[];
     const checks = await rows(CHECKS);
     const indexes = new Map(
       (await rows(INDEXES)).map(({ name, columns }) => [name!, columns!]),

@@ -20,13 +20,7 @@ import { fullBody } from "../support/data/bodies.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, type Organization, send } from "../support/app/harness.ts";
-import {
-  deletionOf,
-  isbnOf,
-  message,
-  record,
-  sent,
-} from "../support/data/onix.ts";
+import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
 import { makeExamples, openDemo } from "../support/examples/record.ts";
 import { recorded, textsInto } from "../support/app/recording.ts";
 import { askForWebhooks } from "./webhook_requests.ts";
@@ -38,8 +32,7 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   const database = recorded(app.database, textsInto(statements));
   const org = await app.organization();
   const asking =
-    (handler: App["handler"]) =>
-    (method: string, path: string, body?: unknown, headers = {}) =>
+    (handler: App["handler"]) => (method: string, path: string, body?: unknown, headers = {}) =>
       send(handler, path, {
         method,
         headers: {

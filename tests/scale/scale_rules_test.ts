@@ -24,8 +24,7 @@ import { WRONG_MIGRATIONS, WRONG_STATEMENTS, WRONG_TABLES } from "./wrong.ts";
 /** Commands may write tables that every node copies. Requests never do. */
 const OF_COMMANDS =
   /^(insert into|update|delete from) (organizations|api_keys|organization_members)\b/;
-const NO_VOLATILE =
-  "calls no volatile function in a write, nor through a column default";
+const NO_VOLATILE = "calls no volatile function in a write, nor through a column default";
 const OF_REQUESTS = "writes no table that every node has";
 
 /** Senders of webhooks and workers in chunks look for work of all organizations. Requests never do. */
@@ -78,9 +77,7 @@ Deno.test("The rules of a distributable database", async ({ step: it }) => {
     const broken = Array.from(statements)
       .flatMap((statement) =>
         brokenBy(statement, schema)
-          .filter((rule) =>
-            rule !== OF_REQUESTS || !OF_COMMANDS.test(statement.trim())
-          )
+          .filter((rule) => rule !== OF_REQUESTS || !OF_COMMANDS.test(statement.trim()))
           .filter((rule) =>
             !OF_ONE_ORGANIZATION.includes(rule) ||
             !OF_WORKERS.test(oneLine(statement))

@@ -122,9 +122,7 @@ export async function brokenTables(
     )
     ${
     Object.entries(RULES).map(([rule, [of, broken]]) =>
-      `select '${
-        rule.replaceAll("'", "''")
-      }' as rule, name from ${of} where ${broken}`
+      `select '${rule.replaceAll("'", "''")}' as rule, name from ${of} where ${broken}`
     ).join("\nunion all\n")
   }
   `) as { rule: string; name: string }[];

@@ -74,8 +74,7 @@ const RULES = {
     /\( (insert into|update|delete from|merge into) /.test(statement),
 
   "writes no table that every node has": (statement, { shared }) => {
-    const [, table] =
-      /^(?:insert into|update|delete from) (\w+)/.exec(statement) ?? [];
+    const [, table] = /^(?:insert into|update|delete from) (\w+)/.exec(statement) ?? [];
     return table !== undefined && shared.has(table);
   },
 

@@ -1,6 +1,5 @@
 /** Comments, strings and dollar-quoted bodies, which are not part of the statement's structure. */
-const OPAQUE =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$/g;
+const OPAQUE = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$/g;
 
 /** The statement on one line in lower case, without comments, quotes and string contents. */
 export function bare(statement: string): string {

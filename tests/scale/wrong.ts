@@ -16,8 +16,7 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "delete from products p where p.organization_id = $1 returning to_char(p.created_at, 'YYYY')",
   "writes nothing inside a common table expression":
     "with gone as ( delete from products p where p.organization_id = $1 returning p.id ) select id from gone",
-  "writes no table that every node has":
-    "update organizations set name = $2 where id = $1",
+  "writes no table that every node has": "update organizations set name = $2 where id = $1",
   "moves no row to another organization":
     "update seasons s set organization_id = $2 where s.organization_id = $1",
   "compares in each branch of a case, not once before them":
@@ -29,8 +28,7 @@ export const WRONG_STATEMENTS: Record<string, string> = {
 
 /** For each rule for tables, a statement that breaks only this rule. */
 export const WRONG_TABLES: Record<string, string> = {
-  "names every constraint by hand":
-    "alter table seasons add check (name <> '')",
+  "names every constraint by hand": "alter table seasons add check (name <> '')",
   "names constraints with at most 50 characters, and no number at the end":
     "alter table seasons add constraint seasons_rule_1 check (name <> '')",
   "has the organization in whatever is unique":
@@ -64,6 +62,5 @@ export const WRONG_MIGRATIONS: Record<string, string> = {
     "do $$ begin create trigger seasons_touch before update on seasons for each row execute function touch(); end $$",
   "drops a constraint and adds another to change it":
     "alter table seasons rename constraint seasons_pkey to seasons_key",
-  "drops one object per statement":
-    "drop index products_by_age, products_by_format",
+  "drops one object per statement": "drop index products_by_age, products_by_format",
 };

@@ -101,25 +101,24 @@ function utf16(text: string): Uint8Array<ArrayBuffer> {
 it("reads what a spreadsheet program makes of cells", async ({ org, app }) => {
   const { id } = await org.create({ isbn13: ISBNS[0], page_count: 1 });
   const price = "product_prices[EUR].retail_price";
-  const cases: [column: string, cell: string, query: string, seen: unknown][] =
-    [
-      [price, "1.234,56", "", 1234.56],
-      [price, "€ 12,50", "", 12.5],
-      [price, "1,234", "", "invalid_number"],
-      [price, "1,234", "?decimal=comma", 1.234],
-      [price, "XXX", "", "invalid_amount"],
-      ["publication_date", "31.01.2027", "?dates=dmy", "2027-01-31"],
-      ["publication_date", "1/31/2027", "?dates=mdy", "2027-01-31"],
-      ["publication_date", "46053", "", "invalid_date"],
-      ["publication_date", "2026-02-30", "", "invalid_date"],
-      ["title", "'=1", "", "=1"],
-      ["title", "", "?empty=clear", "required"],
-      ["page_count", "#too_long", "", 1],
-      ["publisher_name", "Nobody", "", "unknown_reference"],
-      ["publishing_status_code", "4x", "", "invalid_code"],
-      ["publishing_status_code", "4", "", "04"],
-      ["isbn10", "7225938", "", "0007225938"],
-    ];
+  const cases: [column: string, cell: string, query: string, seen: unknown][] = [
+    [price, "1.234,56", "", 1234.56],
+    [price, "€ 12,50", "", 12.5],
+    [price, "1,234", "", "invalid_number"],
+    [price, "1,234", "?decimal=comma", 1.234],
+    [price, "XXX", "", "invalid_amount"],
+    ["publication_date", "31.01.2027", "?dates=dmy", "2027-01-31"],
+    ["publication_date", "1/31/2027", "?dates=mdy", "2027-01-31"],
+    ["publication_date", "46053", "", "invalid_date"],
+    ["publication_date", "2026-02-30", "", "invalid_date"],
+    ["title", "'=1", "", "=1"],
+    ["title", "", "?empty=clear", "required"],
+    ["page_count", "#too_long", "", 1],
+    ["publisher_name", "Nobody", "", "unknown_reference"],
+    ["publishing_status_code", "4x", "", "invalid_code"],
+    ["publishing_status_code", "4", "", "04"],
+    ["isbn10", "7225938", "", "0007225938"],
+  ];
   for (const [column, cell, query, seen] of cases) {
     const { status, text, body } = await sent(
       org,
@@ -136,9 +135,7 @@ it("reads what a spreadsheet program makes of cells", async ({ org, app }) => {
       continue;
     }
     const { data } = (await org.get(`/api/products/${id}`)).body;
-    const found = column === price
-      ? data.product_prices[0].retail_price
-      : data[column];
+    const found = column === price ? data.product_prices[0].retail_price : data[column];
     assertEquals(found, seen, `${column} ${cell}`);
   }
 });
@@ -177,9 +174,7 @@ it("refuses a sheet as a whole before it writes", async ({ org, app }) => {
     [`isbn13,title\n${ISBNS[0]},${"x".repeat(600_000)}\n`, 2, "too_large"],
     [`isbn13,title\n${ISBNS[0]}${",".repeat(2_000)}\n`, 2, "too_many"],
     [
-      `isbn13;product_prices[EUR].retail_price\n${ISBNS[0]};1.50\n${
-        ISBNS[1]
-      };1,50\n`,
+      `isbn13;product_prices[EUR].retail_price\n${ISBNS[0]};1.50\n${ISBNS[1]};1,50\n`,
       3,
       "invalid_number",
     ],
@@ -222,8 +217,7 @@ it("says which of several names nobody has, and how they are created", async ({ 
 
 it("refuses both rows of one product, whichever columns name it", async ({ org, app }) => {
   const { id } = await org.create({ isbn13: ISBNS[0], title: "Stays" });
-  const { product_code: code } =
-    (await org.get(`/api/products/${id}`)).body.data;
+  const { product_code: code } = (await org.get(`/api/products/${id}`)).body.data;
   const head = "id,product_code,isbn13,isbn10,title";
   const rows = [
     `${id},,,,A`,

@@ -6,11 +6,7 @@ import { openScene } from "../faults/scene.ts";
 import type { Organization } from "../support/app/harness.ts";
 import type { Service } from "../support/app/process.ts";
 import { v8FlagsOf } from "../support/app/v8_flags.ts";
-import {
-  type Served,
-  servedAt,
-  startDirectly,
-} from "../support/servers/processes.ts";
+import { type Served, servedAt, startDirectly } from "../support/servers/processes.ts";
 
 /** The memory that the process may take, in bytes. */
 const MAX_MEMORY = 400e6;
@@ -83,9 +79,7 @@ export async function besideHostile(minutes: number): Promise<Load> {
   await load.stop();
 
   await scene.assertSound();
-  const failed = Object.keys(load.responses).filter((status) =>
-    /^[05]/.test(status)
-  );
+  const failed = Object.keys(load.responses).filter((status) => /^[05]/.test(status));
   assertEquals(failed, [], JSON.stringify(load.responses));
   return load;
 }

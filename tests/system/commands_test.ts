@@ -78,9 +78,7 @@ Deno.test("deno task", async ({ step: it }) => {
 
     assertEquals(await statusWith(key, "POST"), 403);
     const [row] = await sql`
-      select expires_at = ${day}::timestamptz as is_set from api_keys where id = ${
-      key.slice(4, 16)
-    }
+      select expires_at = ${day}::timestamptz as is_set from api_keys where id = ${key.slice(4, 16)}
     `;
     assertEquals(row!.is_set, true);
   });
@@ -197,12 +195,10 @@ Deno.test("deno task", async ({ step: it }) => {
     const ours = `Seeded ${uuidv7()}`;
     const files = {
       "good.sql": `insert into organizations (name) values ('${ours}');`,
-      "ended.sql":
-        `insert into organizations (name) values ('${ours}'); commit;`,
+      "ended.sql": `insert into organizations (name) values ('${ours}'); commit;`,
       "copied.sql": `copy organizations (name) from stdin;\n${ours}\n\\.\n`,
       "shown.sql": "copy organizations to stdout;",
-      "rolled_back.sql":
-        `insert into organizations (name) values ('${ours}'); rollback;`,
+      "rolled_back.sql": `insert into organizations (name) values ('${ours}'); rollback;`,
       "misspelt.sql":
         `insert into organizations (name) values ('${ours}');\ninsert into organizations (nam) values (null);`,
       "failing.sql": "insert into organizations (name) values (null);",
@@ -222,8 +218,7 @@ Deno.test("deno task", async ({ step: it }) => {
         "rolled_back.sql": "rolled_back.sql: EXECUTE of transaction commands",
         "copied.sql":
           'copied.sql:2: syntax error at or near "Seeded": files run in one transaction, without COMMIT, ROLLBACK, SAVEPOINT, COPY from',
-        "shown.sql":
-          "shown.sql: cannot COPY to/from client in PL/pgSQL: files run",
+        "shown.sql": "shown.sql: cannot COPY to/from client in PL/pgSQL: files run",
         "misspelt.sql": 'misspelt.sql:2: column "nam" of relation',
         "failing.sql":
           'failing.sql: null value in column "name" of relation "organizations" violates not-null constraint: Failing row contains',
@@ -260,21 +255,17 @@ Deno.test("deno task", async ({ step: it }) => {
       [`key create --organization ${id}`]: "--name is missing",
       [`key create --organization ${id} --name=`]: "--name is missing",
       [`key create --organization ${id} --name x y`]: 'Unexpected "y"',
-      [`key create --organization ${id} --name x --scope all`]:
-        "--scope must be read, write",
-      [`key create --organization ${id} --name x --expires tomorrow`]:
-        "--expires must be a day",
+      [`key create --organization ${id} --name x --scope all`]: "--scope must be read, write",
+      [`key create --organization ${id} --name x --expires tomorrow`]: "--expires must be a day",
       [`key create --organization ${id} --name x --expires 2020-01-31`]:
         "--expires must be in the future",
-      [`key create --organization ${id} --name x --expires 2027-02-30`]:
-        "--expires must be a day",
+      [`key create --organization ${id} --name x --expires 2027-02-30`]: "--expires must be a day",
       [`key create --organization ${id} --name x --expires 2027-01-31T12:00`]:
         "--expires must be a day",
       "key list": "--organization is missing",
       [`key list --organization ${id} --csv`]: "--csv",
       "key revoke": "PUBLIC_ID must be",
-      [`key revoke cat_${"a".repeat(12)}_${"b".repeat(43)}`]:
-        "PUBLIC_ID must be",
+      [`key revoke cat_${"a".repeat(12)}_${"b".repeat(43)}`]: "PUBLIC_ID must be",
       "key revoke aaaaaaaaaaaa --at noon": "--at must be a day",
       "key revoke zzzzzzzzzzz0": "No key has the public id",
       [`member add --organization ${id} --user a`]: "--role is missing",
@@ -328,9 +319,7 @@ Deno.test("deno task", async ({ step: it }) => {
 
   await it("names the missing step for a database without tables", async () => {
     await using fresh = await openFreshDatabase();
-    const error = await assertRejects(() =>
-      fresh.operations.scan(sql`select from organizations`)
-    );
+    const error = await assertRejects(() => fresh.operations.scan(sql`select from organizations`));
 
     assertStringIncludes(
       problemOf(error as Error & { code?: string }),

@@ -1,9 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import {
-  findUnknownVariables,
-  POOL_SIZE,
-  readConfig,
-} from "../../schema/config.ts";
+import { findUnknownVariables, POOL_SIZE, readConfig } from "../../schema/config.ts";
 
 /** Invalid values of variables. No message may contain them. */
 const WRONG: Record<string, string[]> = {

@@ -28,8 +28,7 @@ Deno.test("openDatabase", TIMED, async ({ step: it }) => {
     soon(database),
     (sql) => sql`create table ${table} (note text not null)`,
   );
-  const write = (note: string) =>
-    sql`insert into ${table} (note) values (${note})`;
+  const write = (note: string) => sql`insert into ${table} (note) values (${note})`;
   const stored = async () => {
     const [row] = await soon(database).lookUp(
       sql<{ notes: number }>`select count(*)::int as notes from ${table}`,
@@ -70,9 +69,7 @@ Deno.test("openDatabase", TIMED, async ({ step: it }) => {
         select current_setting('transaction_isolation') as level
       `;
       const [read] = await soon(database).lookUp(show);
-      const [[written]] = await soon(database).transaction((tx) =>
-        tx.commit(show)
-      );
+      const [[written]] = await soon(database).transaction((tx) => tx.commit(show));
 
       assertEquals([read!.level, written!.level], [
         "repeatable read",
@@ -159,9 +156,7 @@ Deno.test("openDatabase", TIMED, async ({ step: it }) => {
     const own = sql<{ own: string }>`select ${organization}::text as own`;
 
     const [row] = await operations.lookUp(own);
-    const [[inTransaction]] = await operations.transaction((tx) =>
-      tx.commit(own)
-    );
+    const [[inTransaction]] = await operations.transaction((tx) => tx.commit(own));
 
     assertEquals([row, inTransaction], [{ own: "own" }, { own: "own" }]);
     await assertRejects(async () => await soon(database).lookUp(own));

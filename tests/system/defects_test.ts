@@ -7,11 +7,7 @@ import { ARRAYS } from "../../schema/product.ts";
 import { openApp } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { assertDetails } from "../support/client/expect.ts";
-import {
-  commandsOn,
-  imported,
-  withHeader,
-} from "../support/client/transfer.ts";
+import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
 import { message, productsIn, record } from "../support/data/onix.ts";
 
 /* What the service fails at is the fault of that alone. The tests break the service for it. */
@@ -159,9 +155,7 @@ Deno.test("What the service fails at", async ({ step: it }) => {
     const client = onixClient(app, other);
     const { outcomes } = await client.report(
       message(
-        ...["odd", "plain"].map((reference) =>
-          record({ reference, isbn: null })
-        ),
+        ...["odd", "plain"].map((reference) => record({ reference, isbn: null })),
       ),
     );
     const [odd] = outcomes;

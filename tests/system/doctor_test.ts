@@ -106,8 +106,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
     const id = (await issue()).slice(4, 16);
     await script(
       database,
-      (sql) =>
-        sql`update api_keys set revoked_at = '2999-01-31T12:00Z' where id = ${id}`,
+      (sql) => sql`update api_keys set revoked_at = '2999-01-31T12:00Z' where id = ${id}`,
     );
 
     const { keys } = await examine(database, CONFIG);
@@ -158,8 +157,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
   await it("takes it as a problem where autovacuum is off, until ANALYZE", async () => {
     await script(
       database,
-      (sql) =>
-        sql`alter table organization_members set (autovacuum_enabled = false)`,
+      (sql) => sql`alter table organization_members set (autovacuum_enabled = false)`,
     );
     const [complaint, ...others] = await complaints();
     assertEquals(others, []);
@@ -188,8 +186,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
   await it("refuses the database of another release", async () => {
     await script(
       database,
-      (sql) =>
-        sql`insert into schema_migrations (name, sha256) values ('9999_later.sql', '')`,
+      (sql) => sql`insert into schema_migrations (name, sha256) values ('9999_later.sql', '')`,
     );
 
     const [complaint, ...others] = await complaints();

@@ -20,17 +20,15 @@ async function modules(): Promise<Set<string>> {
     paths.push(...graph.modules.map(({ specifier }) => specifier));
   }
   return new Set(
-    paths.filter((path) =>
-      path.startsWith(ROOT.href) && !path.includes("/node_modules/")
-    ).map((path) => path.slice(ROOT.href.length).split("/")[0]!),
+    paths.filter((path) => path.startsWith(ROOT.href) && !path.includes("/node_modules/")).map((
+      path,
+    ) => path.slice(ROOT.href.length).split("/")[0]!),
   );
 }
 
 Deno.test("Dockerfile", TIMED, async ({ step: it }) => {
   const [dockerfile, dockerignore] = await Promise.all(
-    ["Dockerfile", ".dockerignore"].map((name) =>
-      Deno.readTextFile(new URL(name, ROOT))
-    ),
+    ["Dockerfile", ".dockerignore"].map((name) => Deno.readTextFile(new URL(name, ROOT))),
   );
   const copied = Array.from(
     dockerfile!.matchAll(/^COPY (.+) \S+$/gm),

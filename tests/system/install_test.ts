@@ -44,8 +44,7 @@ Deno.test("The start of the service", TIMED, async ({ step: it }) => {
     return [
       ...await script(
         database,
-        (sql) =>
-          sql`select name, sha256, applied_at from schema_migrations order by name`,
+        (sql) => sql`select name, sha256, applied_at from schema_migrations order by name`,
       ),
     ];
   }

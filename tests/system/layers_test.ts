@@ -140,9 +140,7 @@ function importsOf(source: string): string[] {
 
 /** The index of a file's layer. The files next to `main.ts` are layers of their own. */
 function rankOf(path: string): number {
-  const layer = path.includes("/")
-    ? path.slice(0, path.lastIndexOf("/"))
-    : path;
+  const layer = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
   const rank = LAYERS.indexOf(layer);
   assert(rank >= 0, `No layer contains ${path}`);
   return rank;

@@ -60,8 +60,7 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
     const rename = (name: string, to: string) =>
       script(
         database,
-        (sql) =>
-          sql`update schema_migrations set name = ${to} where name = ${name}`,
+        (sql) => sql`update schema_migrations set name = ${to} where name = ${name}`,
       );
     await rename(first, "0001_tenancy.sql");
     for (const check of [migrate, pendingMigrations]) {
@@ -74,8 +73,7 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
     await rename("0001_tenancy.sql", first);
     await script(
       database,
-      (sql) =>
-        sql`insert into schema_migrations (name, sha256) values ('9999_later.sql', '')`,
+      (sql) => sql`insert into schema_migrations (name, sha256) values ('9999_later.sql', '')`,
     );
     await assertRejects(
       () => migrate(database),
@@ -121,8 +119,7 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
 
     const [{ version }] = await script(
       database,
-      (sql) =>
-        sql<[{ version: string }]>`select next_version(now())::text as version`,
+      (sql) => sql<[{ version: string }]>`select next_version(now())::text as version`,
     );
     assertEquals(version, "infinity");
     assertEquals(await origin(), before);
@@ -172,14 +169,11 @@ Deno.test({
     const products = () =>
       script(
         database,
-        (sql) =>
-          sql`select p.id, p.title, p.updated_at::text from products p order by p.id`,
+        (sql) => sql`select p.id, p.title, p.updated_at::text from products p order by p.id`,
       );
     const before = await products();
     await using folder = await copyOfSql();
-    const name = `${
-      String(MIGRATIONS.length + 1).padStart(4, "0")
-    }_reviews.sql`;
+    const name = `${String(MIGRATIONS.length + 1).padStart(4, "0")}_reviews.sql`;
     await Deno.writeTextFile(
       new URL(`migrations/${name}`, folder.url),
       `-- A table of product rows, and a column that all products get.

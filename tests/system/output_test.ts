@@ -35,9 +35,7 @@ Deno.test("An output", async ({ step: it }) => {
     const stream = {
       text: "",
       write(bytes: Uint8Array) {
-        return isFull
-          ? Promise.reject(new Error("ENOSPC"))
-          : write.call(stream, bytes);
+        return isFull ? Promise.reject(new Error("ENOSPC")) : write.call(stream, bytes);
       },
     };
     const output = openOutput(stream);
@@ -70,9 +68,7 @@ Deno.test("An output", async ({ step: it }) => {
     const stream = {
       text: "",
       write: (bytes: Uint8Array) =>
-        ++calls === 2
-          ? Promise.reject(new Error("ENOSPC"))
-          : write.call(stream, bytes),
+        ++calls === 2 ? Promise.reject(new Error("ENOSPC")) : write.call(stream, bytes),
     };
     const output = openOutput(stream);
 

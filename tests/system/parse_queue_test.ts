@@ -43,9 +43,7 @@ Deno.test("The parser", TIMED, async ({ step: it }) => {
     const started = performance.now();
 
     await Promise.all(
-      NAMES.map((name) =>
-        queue.run({ caller: caller(name), deadline }, () => work(50))
-      ),
+      NAMES.map((name) => queue.run({ caller: caller(name), deadline }, () => work(50))),
     );
 
     // Four times 50 ms, and three pauses.

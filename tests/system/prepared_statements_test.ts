@@ -1,11 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
-import {
-  type App,
-  type Organization,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { type App, type Organization, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { load } from "../support/sql/loading.ts";
 

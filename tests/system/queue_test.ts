@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import {
-  type Caller,
-  type Kind,
-  MAX_WAITING,
-  Queue,
-} from "../../db/connections/queue.ts";
+import { type Caller, type Kind, MAX_WAITING, Queue } from "../../db/connections/queue.ts";
 import { ApiError, type ErrorCode } from "../../schema/errors.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
@@ -150,8 +145,7 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
   });
 
   await it("import lists the lines that it refuses, and fails", async () => {
-    const input =
-      `{"kind":"catalogue","version":2,"organization":{"name":"A"}}\n\n{}\n`;
+    const input = `{"kind":"catalogue","version":2,"organization":{"name":"A"}}\n\n{}\n`;
     const hostile = String.raw`{"kind":"\u001b[2J\n"}`;
 
     const { code, stdout, stderr } = await run(importing, input + hostile);

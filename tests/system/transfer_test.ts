@@ -1,10 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertRejects,
-  fail,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, fail } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { selectBuilt, selectProducts } from "../../db/products/read.ts";
 import { miscounted } from "../../db/commands/recount.ts";
@@ -113,8 +107,7 @@ Deno.test("Export and import", async ({ step: it }) => {
     const { product } = await org.create({ title: "Emma" });
     const database = target(org.id);
 
-    const lineOf = async () =>
-      JSON.parse((await exported(database)).split("\n").find(isProduct)!);
+    const lineOf = async () => JSON.parse((await exported(database)).split("\n").find(isProduct)!);
     const line = await lineOf();
     const { kind, stored: _, ...shown } = line;
     assertEquals({ kind, ...shown }, {
@@ -155,9 +148,7 @@ Deno.test("Export and import", async ({ step: it }) => {
     assertEquals(await imported(database, spaced), []);
     const parsed = lines.map((line) => JSON.stringify(parseExact(line)));
     assertEquals(await imported(database, parsed.join("\n")), []);
-    const reversed = lines.map((line) =>
-      JSON.stringify(reversedIn(parseExact(line)))
-    );
+    const reversed = lines.map((line) => JSON.stringify(reversedIn(parseExact(line))));
     assertEquals(await imported(database, reversed.join("\n")), []);
 
     assertEquals(await versions(), before);
@@ -280,8 +271,7 @@ Deno.test("Export and import", async ({ step: it }) => {
         "/name: The character U+0000 cannot be stored",
       [JSON.stringify({ ...season, name: 0 }).replace("0}", `${deep}}`)]:
         "/name: Expected a string",
-      [JSON.stringify({ ...season, stored: { products: [] } })]:
-        "/stored/products: Unknown field",
+      [JSON.stringify({ ...season, stored: { products: [] } })]: "/stored/products: Unknown field",
       [JSON.stringify({ ...season, kind: "format", product_form_id: unknown })]:
         `/product_form_id: ${UNKNOWN}`,
       [JSON.stringify({ ...program, stored: { products: [unknown] } })]:
@@ -324,12 +314,10 @@ Deno.test("Export and import", async ({ step: it }) => {
         `/product_territories/1/supply_details/0/id: ${REPEATED}`,
       [changed({ updated_at: "-infinity" })]:
         "/updated_at: Expected a day such as 2027-01-31, or a time with its offset such as 2027-01-31T12:00:00Z",
-      [changed({ id: unknown })]:
-        "/product_code: Another product has this code",
+      [changed({ id: unknown })]: "/product_code: Another product has this code",
       [changed({ stored: { onix_records: [{ record: "<" }] } })]:
         "/stored/onix_records/0/record: Expected a record as exports write it",
-      [changed({ stored: { onix_aliases: ["a"] } })]:
-        "/stored/onix_aliases/0: Expected an object",
+      [changed({ stored: { onix_aliases: ["a"] } })]: "/stored/onix_aliases/0: Expected an object",
       [
         changed({
           id: uuidv7(),
@@ -411,8 +399,7 @@ Deno.test("Export and import", async ({ step: it }) => {
 
   await it("fail for a file without a valid header, and write nothing", async () => {
     const id = uuidv7();
-    const none =
-      "The file does not begin with a header: expected the output of deno task export";
+    const none = "The file does not begin with a header: expected the output of deno task export";
     const header = withHeader("").trimEnd();
     const files: Record<string, string> = {
       "": none,
@@ -444,8 +431,7 @@ Deno.test("Export and import", async ({ step: it }) => {
       const [header] = (await exported(target(id))).split("\n");
       return JSON.parse(header!).organization.name;
     };
-    const file = (name: string) =>
-      new Blob([withHeader("").replace("Test", name)]).stream();
+    const file = (name: string) => new Blob([withHeader("").replace("Test", name)]).stream();
     const names = [];
     for (const [name, rename] of [["A", false], ["B", false], ["C", true]]) {
       await importCatalogue(target(id), file(name as string), {
@@ -477,9 +463,7 @@ Deno.test("Export and import", async ({ step: it }) => {
     const database = target(uuidv7());
 
     assertEquals(await imported(database, most), [
-      `${records - 1}: The file ends here, after ${
-        records - 3
-      } of ${records} records`,
+      `${records - 1}: The file ends here, after ${records - 3} of ${records} records`,
     ]);
     assertEquals(await imported(database, original), []);
   });

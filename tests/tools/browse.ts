@@ -262,9 +262,7 @@ async function send(
 
 async function execute(block: Awaited<ReturnType<typeof find>>) {
   const [response] = await Promise.all([
-    tab.waitForResponse((response: { url(): string }) =>
-      response.url().includes("/api/products")
-    ),
+    tab.waitForResponse((response: { url(): string }) => response.url().includes("/api/products")),
     block.getByRole("button", { name: "Execute" }).click(),
   ]);
   // The text that the person sees.

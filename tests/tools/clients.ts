@@ -19,8 +19,7 @@ const DOCUMENT = "./generated/openapi.json";
 const UNPREVENTED: Readonly<Record<string, string>> = {
   // Only a response has a valid cursor.
   "Follow the changes of products": "400 VALIDATION_ERROR invalid_cursor",
-  "Follow the changes of products in ONIX":
-    "400 VALIDATION_ERROR invalid_cursor",
+  "Follow the changes of products in ONIX": "400 VALIDATION_ERROR invalid_cursor",
   "List deleted products": "400 VALIDATION_ERROR invalid_cursor",
   "Follow the history of all products": "400 VALIDATION_ERROR invalid_cursor",
   // Postman sends both ways to choose a version.

@@ -134,8 +134,7 @@ webhookTest(
     await scene.webhook({ events: ["product.changed"] });
     await using other = openReceiver();
     await scene.webhook({ events: ["product.deleted"], url: other.url });
-    const batch = (operations: object[]) =>
-      ask("POST", "/products/batch", { operations });
+    const batch = (operations: object[]) => ask("POST", "/products/batch", { operations });
     const created = Array.from({ length: 100 }, (_, i) => (
       { method: "create", body: { title: `Book ${i}` } }
     ));
@@ -172,8 +171,7 @@ webhookTest("The secrets of a webhook", async (scene, { step: it }) => {
     await ask("POST", `${webhook.path}/test`);
     return receiver.received.at(-1)!.headers.get("webhook-signature");
   };
-  const expected = (...secrets: string[]) =>
-    signaturesOf(receiver.received.at(-1)!, ...secrets);
+  const expected = (...secrets: string[]) => signaturesOf(receiver.received.at(-1)!, ...secrets);
 
   await it("sign together during the grace, newest first", async () => {
     const second = await rotate({});

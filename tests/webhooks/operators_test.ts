@@ -31,10 +31,8 @@ Deno.test("Webhooks for operators", TIMED, async ({ step: it }) => {
     );
     ids.push((await response.json()).data.id);
   }
-  const doctor = async () =>
-    (await examine(database, readConfig(() => undefined))).webhooks!;
-  const list = (...args: string[]) =>
-    COMMANDS["webhook list"]!.parse(args)(sessionOn(app));
+  const doctor = async () => (await examine(database, readConfig(() => undefined))).webhooks!;
+  const list = (...args: string[]) => COMMANDS["webhook list"]!.parse(args)(sessionOn(app));
 
   await it("are listed with their hosts, without secrets", async () => {
     const rows = JSON.parse(String(await list("--json")));
@@ -94,9 +92,7 @@ Deno.test("Webhooks for operators", TIMED, async ({ step: it }) => {
 
     assertEquals([ok, finding], [
       true,
-      `Disabled, since their receivers fail: ${
-        ids[0]
-      } of organization ${org.id} (failing)`,
+      `Disabled, since their receivers fail: ${ids[0]} of organization ${org.id} (failing)`,
     ]);
     assertStringIncludes(advice!, "Once their receivers work, enable them");
   });
@@ -125,8 +121,7 @@ Deno.test({
 
   await using service = await start({ DATA_DIR: dataDir });
 
-  const lineOf = () =>
-    service.stdout.split("\n").slice(0, -1).find((text) => text.includes(id));
+  const lineOf = () => service.stdout.split("\n").slice(0, -1).find((text) => text.includes(id));
   await eventually(true, () => lineOf() !== undefined);
   const { level, message, reason, host, organization_id, advice } = JSON.parse(
     lineOf()!,

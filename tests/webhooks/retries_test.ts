@@ -61,15 +61,12 @@ embeddedTest("A message that fails", async (scene, { step: it }) => {
 
   await it("holds up no other", async () => {
     receiver.received.length = 0;
-    receiver.answer(({ message }) =>
-      message.data.title === "Bad" ? failing(400)() : OK()
-    );
+    receiver.answer(({ message }) => message.data.title === "Bad" ? failing(400)() : OK());
     await scene.product("Bad");
     await scene.product("Good");
     await eventually(
       true,
-      () =>
-        receiver.received.some(({ message }) => message.data.title === "Good"),
+      () => receiver.received.some(({ message }) => message.data.title === "Good"),
     );
   });
 
@@ -377,9 +374,7 @@ embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
   async function told(count: number) {
     await other.arrived(count);
     const { type, message: { data } } = other.received.at(-1)!;
-    const line = app.logged.findLast(({ message }) =>
-      message === "A webhook is disabled"
-    )!;
+    const line = app.logged.findLast(({ message }) => message === "A webhook is disabled")!;
     assertEquals(type, "webhook.disabled");
     assertEquals(line.webhook_id, data.id);
     assertEquals(line.reason, data.reason);
@@ -497,8 +492,7 @@ webhookTest("A copied database calls nobody", async (scene) => {
   await scene.until(webhook, "waiting", 1);
   await sender.stop(performance.now() + 10_000);
   receiver.received.length = 0;
-  const move = (place: string) =>
-    app.sql`update change_origins set place = ${place}`;
+  const move = (place: string) => app.sql`update change_origins set place = ${place}`;
   const [{ place }] = await app
     .sql`select place from change_origins` as unknown as [{ place: string }];
 

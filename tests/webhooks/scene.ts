@@ -3,12 +3,7 @@ import type { NameResolver } from "../../middleware/sender/names.ts";
 import type { Sender } from "../../middleware/sender/sender.ts";
 import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
-import {
-  type App,
-  type Organization,
-  send,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { type App, type Organization, send, SETTINGS } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { openReceiver, type Receiver } from "../support/app/receiver.ts";
 import { SECRETS } from "../support/app/secrets.ts";

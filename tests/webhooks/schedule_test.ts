@@ -98,8 +98,7 @@ Deno.test("A message is tried again after each step of the schedule, and then fa
 Deno.test("A webhook rests by the schedule, five minutes at most", () => {
   let webhook = WEBHOOK;
   let now = CREATED;
-  const attempt = () =>
-    webhook = fail(webhook, { ...DELIVERY, attempts: 0 }, now).webhook;
+  const attempt = () => webhook = fail(webhook, { ...DELIVERY, attempts: 0 }, now).webhook;
   for (let i = 0; i < 4; i++) attempt();
   assertEquals([webhook.failures, webhook.resumes_at], [4, null]);
 

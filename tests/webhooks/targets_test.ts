@@ -174,8 +174,7 @@ Deno.test("The targets of webhooks", TIMED, async ({ step: it }) => {
 
 /** How a hostile receiver answers, by path. */
 const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
-  "/redirect": (to) =>
-    write(to, "302 Found", "location: http://10.0.0.1/\r\ncontent-length: 0"),
+  "/redirect": (to) => write(to, "302 Found", "location: http://10.0.0.1/\r\ncontent-length: 0"),
   "/endless": async (to) => {
     await write(to, "200 OK");
     for (;;) await send(to, "x".repeat(10_000));
@@ -197,8 +196,7 @@ const ANSWERS: Record<string, (writer: Deno.Conn) => Promise<void>> = {
   "/more-than-said": (to) => write(to, "200 OK", "content-length: 4", "Done!"),
   "/less-than-said": (to) =>
     write(to, "200 OK", "content-length: 9", "Done").then(() => to.close()),
-  "/wrong-chunks": (to) =>
-    write(to, "200 OK", "transfer-encoding: chunked", "ZZ\r\nDone"),
+  "/wrong-chunks": (to) => write(to, "200 OK", "transfer-encoding: chunked", "ZZ\r\nDone"),
   "/hints": async (to) => {
     await send(to, "HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n".repeat(3));
     await write(to, "200 OK", "content-length: 0");
@@ -233,8 +231,7 @@ Deno.test("Hostile receivers", TIMED, async ({ step: it }) => {
   const names = new NameResolver();
   const ask = (
     url: string,
-    resolve: Post["resolve"] = (url, deadline) =>
-      names.resolve("", url, deadline),
+    resolve: Post["resolve"] = (url, deadline) => names.resolve("", url, deadline),
   ) =>
     post({
       url,

@@ -10,8 +10,7 @@ Deno.test("work.sql shows the SQL that finds work and claims it", async () => {
     new URL("work.sql", import.meta.url),
     "tests/webhooks/work_test.ts",
     {
-      "The enabled webhooks, and $6 of those that have something to send":
-        findWork(128, 1_000),
+      "The enabled webhooks, and $6 of those that have something to send": findWork(128, 1_000),
       "Claims the messages of a webhook that are due": claimDue(
         { id: "", failures: 0 } as Webhook,
         {

@@ -1,10 +1,4 @@
-import {
-  childrenOf,
-  childValue,
-  type Element,
-  setChild,
-  valueOf,
-} from "../xml/element.ts";
+import { childrenOf, childValue, type Element, setChild, valueOf } from "../xml/element.ts";
 import { type Codec, scalar, textOf } from "./record_reader.ts";
 
 /*

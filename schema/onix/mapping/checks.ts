@@ -1,13 +1,6 @@
 import * as v from "valibot";
 import { objectOf, ruled } from "../../bodies.ts";
-import {
-  column,
-  elementOf,
-  type Field,
-  type Fields,
-  type List,
-  type Rule,
-} from "../../fields.ts";
+import { column, elementOf, type Field, type Fields, type List, type Rule } from "../../fields.ts";
 import { array, isObject, MAX_ENTRIES, remembered } from "../../objects.ts";
 import { composite } from "../rules/facts.ts";
 import { RELEASES } from "../rules/releases.ts";
@@ -92,9 +85,7 @@ function tell(
     (isOfEmpty || reader.hasLost(element));
   if (isFollowing || isAbsent && isWholeOfOnix(element)) return reader.fail();
   const told = isAbsent ? "required" : code;
-  const message = isAbsent
-    ? `${element.name} has no ${missing}`
-    : inOnix(sentence, fields);
+  const message = isAbsent ? `${element.name} has no ${missing}` : inOnix(sentence, fields);
   if (isNeeded) reader.fault(told, message, element, { missing });
   else reader.unreadable(element, told, message, { missing });
 }

@@ -95,9 +95,7 @@ function currencyOfPrice(): Codec {
 function periodEnd(name: keyof typeof PERIOD, end: "from" | "to"): Codec {
   const own = codecAt(elementOf(name, PERIOD[name])!);
   const spanIn = (price: Element) =>
-    childrenOf(price, "PriceDate").find((each) =>
-      childValue(each, "PriceDateRole") === "24"
-    );
+    childrenOf(price, "PriceDate").find((each) => childValue(each, "PriceDateRole") === "24");
   return {
     ...own,
     find(price) {
@@ -208,8 +206,7 @@ function isbn(field: "isbn13" | "isbn10"): Codec {
         }
         const bare = bareIsbn(value);
         if (isbn !== undefined && bare !== isbn) {
-          const message =
-            `The record has another ISBN before this one, ${isbn}`;
+          const message = `The record has another ISBN before this one, ${isbn}`;
           reader.warn("another_isbn", message, id);
           continue;
         }

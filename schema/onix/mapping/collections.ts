@@ -1,14 +1,7 @@
 import { about, column, type Fields, required } from "../../fields.ts";
 import { distinctBy } from "../../objects.ts";
 import { heading, text } from "../../values.ts";
-import {
-  child,
-  childrenOf,
-  childValue,
-  type Element,
-  setChild,
-  valueOf,
-} from "../xml/element.ts";
+import { child, childrenOf, childValue, type Element, setChild, valueOf } from "../xml/element.ts";
 import {
   addTitle,
   claimTitle,
@@ -114,11 +107,8 @@ function numberIn(
 
 /** The elements that have the number: in a title, and in the order of the titles (List 197, 02). */
 function numbersIn(each: Element): Element[] {
-  const hasValue = (found: Element | undefined) =>
-    valueOf(found) === undefined ? [] : [found!];
-  const inTitles = titleElements(each, LEVEL).flatMap((one) =>
-    hasValue(child(one, "PartNumber"))
-  );
+  const hasValue = (found: Element | undefined) => valueOf(found) === undefined ? [] : [found!];
+  const inTitles = titleElements(each, LEVEL).flatMap((one) => hasValue(child(one, "PartNumber")));
   const inOrders = childrenOf(each, "CollectionSequence").flatMap((one) =>
     childValue(one, "CollectionSequenceType") === "02"
       ? hasValue(child(one, "CollectionSequenceNumber"))

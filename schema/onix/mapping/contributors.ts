@@ -1,10 +1,4 @@
-import {
-  about,
-  codeOf,
-  elementOf,
-  type Fields,
-  required,
-} from "../../fields.ts";
+import { about, codeOf, elementOf, type Fields, required } from "../../fields.ts";
 import { canonical, MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
 import {
@@ -159,9 +153,7 @@ function contributorRows(value: unknown): ContributorRow[] {
 
 /** The element of the name. */
 function nameElementIn(each: Element): Element | undefined {
-  return NAMES.map((name) => child(each, name)).find((found) =>
-    valueOf(found) !== undefined
-  );
+  return NAMES.map((name) => child(each, name)).find((found) => valueOf(found) !== undefined);
 }
 
 /** The element that says a field of a contributor. */
@@ -270,9 +262,7 @@ function writeRows(
   for (const row of now) {
     const match = known.find((one) =>
       one.isFree && one.row.role === row.role && isSamePerson(one.row, row)
-    ) ?? known.find((one) =>
-      one.isFree && isSamePerson(one.row, row)
-    );
+    ) ?? known.find((one) => one.isFree && isSamePerson(one.row, row));
     const last = wanted.at(-1);
     if (match) match.isFree = false;
     if (last && match && last.each === match.each) last.rows.push(row);
@@ -281,8 +271,7 @@ function writeRows(
     } else if (last && isSamePerson(last.rows[0]!, row)) last.rows.push(row);
     else wanted.push({ each: element("Contributor", []), rows: [row] });
   }
-  const shown = (rows: ContributorRow[]) =>
-    canonical(rows.map(({ name, role }) => [name, role]));
+  const shown = (rows: ContributorRow[]) => canonical(rows.map(({ name, role }) => [name, role]));
   // A statement says all contributors in one text.
   if (shown(now) !== shown(before)) {
     removeChildren(descriptive, "ContributorStatement");
@@ -303,9 +292,7 @@ function writeRows(
 
 /** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
 export function isSamePerson(a: PersonEntry, b: PersonEntry): boolean {
-  return a.id !== undefined && b.id !== undefined
-    ? a.id === b.id
-    : isNamedSame(a, b);
+  return a.id !== undefined && b.id !== undefined ? a.id === b.id : isNamedSame(a, b);
 }
 
 function isNamedSame(a: PersonEntry, b: PersonEntry): boolean {

@@ -1,12 +1,5 @@
 import { objectsIn } from "../../objects.ts";
-import {
-  child,
-  childrenOf,
-  childValue,
-  type Element,
-  element,
-  valueOf,
-} from "../xml/element.ts";
+import { child, childrenOf, childValue, type Element, element, valueOf } from "../xml/element.ts";
 import { type Codec, scalar, textOf } from "./record_reader.ts";
 
 /*

@@ -3,13 +3,7 @@ import { elementOf } from "../../fields.ts";
 import { isInRelease } from "../rules/facts.ts";
 import { isRight, limits } from "../rules/limits.ts";
 import { checkedArray } from "./checks.ts";
-import {
-  childrenOf,
-  type Element,
-  element,
-  replaceChildren,
-  settledText,
-} from "../xml/element.ts";
+import { childrenOf, type Element, element, replaceChildren, settledText } from "../xml/element.ts";
 import {
   canonical,
   type Distinct,
@@ -208,8 +202,7 @@ export interface EntryCodec extends Keys {
 /** Puts these children of a composite before others of their name, which cannot be read. */
 function putFirst(wanted: readonly Element[], composite: Element): void {
   const own = new Set(wanted);
-  const isUnread = (each: Element) =>
-    each.name === wanted[0]!.name && !own.has(each);
+  const isUnread = (each: Element) => each.name === wanted[0]!.name && !own.has(each);
   const { children } = composite;
   const unread = children.filter(isUnread);
   const last = children.findLastIndex((each) => own.has(each));
@@ -222,17 +215,13 @@ function putFirst(wanted: readonly Element[], composite: Element): void {
 
 /** Whether something limits an entry that later releases cannot say: messages of them do not have it. */
 function isOfOldRelease({ name, children }: Element): boolean {
-  return children.some((each) =>
-    limits(each.name, name) && !isInRelease("3.1", each.name)
-  );
+  return children.some((each) => limits(each.name, name) && !isInRelease("3.1", each.name));
 }
 
 /** The array of the objects that stand in the composites with this name. */
 export function compositesOf(name: string, codec: EntryCodec): Codec {
   function readEntry(found: Element, reader: RecordReader) {
-    const { result: entry, isWhole } = reader.attempt(() =>
-      codec.read(found, reader)
-    );
+    const { result: entry, isWhole } = reader.attempt(() => codec.read(found, reader));
     const missing = missingPart(found);
     if (missing !== undefined) reader.lacks(found, missing);
     else if (entry && (isWhole || codec.keepsRest)) {

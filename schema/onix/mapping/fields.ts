@@ -8,14 +8,7 @@ import {
   type Rows,
   type Values,
 } from "../../fields.ts";
-import {
-  isEqual,
-  isObject,
-  MAX_ENTRIES,
-  objectsIn,
-  remembered,
-  SAME,
-} from "../../objects.ts";
+import { isEqual, isObject, MAX_ENTRIES, objectsIn, remembered, SAME } from "../../objects.ts";
 import {
   child,
   childrenOf,
@@ -38,9 +31,7 @@ import { compositesOf, type EntryCodec } from "./entries.ts";
  * whole object. Nothing here knows a field.
  */
 
-const IN_COMPOSITES = remembered((_: Fields) =>
-  new Map<string, [string, Codec][]>()
-);
+const IN_COMPOSITES = remembered((_: Fields) => new Map<string, [string, Codec][]>());
 
 /** The codecs of the fields in this composite, by field. */
 function codecsIn(fields: Fields, composite: string): [string, Codec][] {
@@ -54,9 +45,7 @@ function codecsIn(fields: Fields, composite: string): [string, Codec][] {
   );
 }
 
-const OF_FIELDS = remembered((_: Field) =>
-  new Map<string, Codec | undefined>()
-);
+const OF_FIELDS = remembered((_: Field) => new Map<string, Codec | undefined>());
 
 /** How a field stands in this composite, or undefined if ONIX has no element for it. */
 export function codecOf(
@@ -114,9 +103,7 @@ function codes(name: string): Codec {
       const value = valueOf(found);
       if (!found || value === undefined) return [];
       reader.claim(found);
-      return [...new Set(value.split(" "))].filter((code) =>
-        reader.isCode(code, found, kind)
-      );
+      return [...new Set(value.split(" "))].filter((code) => reader.isCode(code, found, kind));
     },
     write(composite, now) {
       const text = (now as string[] | undefined ?? []).join(" ");
@@ -158,9 +145,7 @@ function leaves(name: string, list: Partial<List> = {}): Codec {
       const spare = new Map(
         old.flatMap((each) => {
           const value = valueOf(each);
-          return value !== undefined && was.includes(value)
-            ? [[value, each] as const]
-            : [];
+          return value !== undefined && was.includes(value) ? [[value, each] as const] : [];
         }),
       );
       const wanted = (now as string[] | undefined ?? []).map((value) =>
@@ -198,8 +183,7 @@ function groupCodec(name: string, fields: Fields): Codec {
       const changed = changedFields(fields, name, now, was);
       writeFields(changed, target, now, was, reader);
     },
-    project: (value) =>
-      isObject(value) ? projectFields(fields, name, value) : undefined,
+    project: (value) => isObject(value) ? projectFields(fields, name, value) : undefined,
   };
 }
 
@@ -221,8 +205,7 @@ export function codecOfEntry(
         reader,
         { fields, keepsRest },
       ) as typeof entry | undefined,
-    fieldIn: (found, name) =>
-      codecOf(name, fields[name]!, found.name)?.find?.(found),
+    fieldIn: (found, name) => codecOf(name, fields[name]!, found.name)?.find?.(found),
     distinct,
     isRequired,
     read: (found, reader) => readFields(fields, found, reader),
@@ -258,9 +241,7 @@ function spotIn(
     const missing = elementOf(name!, field)?.replace(/[[/].*$/s, "");
     return { element, missing };
   }
-  return field.kind === "group"
-    ? spotIn(field.fields, found, inner)
-    : { element: found };
+  return field.kind === "group" ? spotIn(field.fields, found, inner) : { element: found };
 }
 
 /** The values of the fields in a composite. */

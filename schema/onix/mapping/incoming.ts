@@ -1,9 +1,5 @@
 import { codePoints } from "../../values.ts";
-import {
-  compositeSince21,
-  isAtMostOnce,
-  nameInOnix21,
-} from "../rules/facts.ts";
+import { compositeSince21, isAtMostOnce, nameInOnix21 } from "../rules/facts.ts";
 import {
   child,
   childrenOf,
@@ -96,8 +92,7 @@ export function readRecord(
   if (notification && notification !== "05") warnOfReason(record, reader);
   withhold(
     record,
-    (element, code, message, missing) =>
-      reader.warn(code, message, element, { missing }),
+    (element, code, message, missing) => reader.warn(code, message, element, { missing }),
   );
   const blocks = BLOCKS.filter((block) => child(record, block));
   const isPartial = notification === "04";
@@ -233,8 +228,7 @@ function warnOfElements(
       reader.warn("windows_1252", message, is);
     }
     if (nameInOnix21(was.name) !== undefined) {
-      const message =
-        `${was.name} is an element of ONIX 2.1: it is kept in the record`;
+      const message = `${was.name} is an element of ONIX 2.1: it is kept in the record`;
       reader.warn("onix21_element", message, is);
     }
   }
@@ -274,22 +268,16 @@ function withDefaults(
       const isPriced = child(each, "PriceAmount") !== undefined;
       return withMore(each, [
         ...type && !child(each, "PriceType") ? [type] : [],
-        ...currency && isPriced && !child(each, "CurrencyCode")
-          ? [currency]
-          : [],
+        ...currency && isPriced && !child(each, "CurrencyCode") ? [currency] : [],
       ]);
     }
-    return hasCredentials(each)
-      ? { ...each, text: each.text.replace(CREDENTIALS, "$1") }
-      : each;
+    return hasCredentials(each) ? { ...each, text: each.text.replace(CREDENTIALS, "$1") } : each;
   });
   return { record, origins };
 }
 
 function withMore(each: Element, more: Element[]): Element {
-  return more.length > 0
-    ? { ...each, children: [...each.children, ...more] }
-    : each;
+  return more.length > 0 ? { ...each, children: [...each.children, ...more] } : each;
 }
 
 /** The tree after a change of each element. Parts that do not change are shared. */
@@ -323,15 +311,11 @@ export function replaceBlocks(stored: Element, update: Element): Element {
       ? references.includes(childValue(each, "MarketReference")!)
       : (blocks as string[]).includes(each.name);
   const children = stored.children.filter((each) => !isReplaced(each));
-  const added = update.children.filter(({ name }) =>
-    (blocks as string[]).includes(name)
-  );
+  const added = update.children.filter(({ name }) => (blocks as string[]).includes(name));
   const order = (name: string) => (BLOCKS as readonly string[]).indexOf(name);
   return {
     ...stored,
-    children: [...children, ...added].sort((a, b) =>
-      order(a.name) - order(b.name)
-    ),
+    children: [...children, ...added].sort((a, b) => order(a.name) - order(b.name)),
   };
 }
 

@@ -21,11 +21,10 @@ export const REFERENCES: Readonly<Record<string, string>> = {
 };
 
 /** What identifies them, by the fields in which a record says it. */
-export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> =
-  {
-    publisher_identifiers: RECORDS.publishers.fields.identifiers as Values,
-    imprint_identifiers: RECORDS.imprints.fields.identifiers as Values,
-  };
+export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> = {
+  publisher_identifiers: RECORDS.publishers.fields.identifiers as Values,
+  imprint_identifiers: RECORDS.imprints.fields.identifiers as Values,
+};
 
 /** The places of their names. */
 export const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
@@ -104,9 +103,7 @@ export function identifiersOf(party: PartyName): Mapped {
       const before = objectsIn(read(block, reader));
       let after = before;
       for (const own of objectsIn(now)) {
-        const [first, ...others] = after.filter((one) =>
-          typeOf(one) === typeOf(own)
-        );
+        const [first, ...others] = after.filter((one) => typeOf(one) === typeOf(own));
         if (!first) after = [...after, own];
         else if (first.id_value !== own.id_value) {
           after = after.filter((one) => !others.includes(one))

@@ -65,7 +65,5 @@ export function containerOf(
   block: Block | null,
 ): Element | undefined {
   // Each `ProductSupply` is an entry of its own.
-  return block === null || block === "ProductSupply"
-    ? record
-    : child(record, block);
+  return block === null || block === "ProductSupply" ? record : child(record, block);
 }

@@ -1,12 +1,6 @@
 import { BoundedTree, type Entry } from "../../bodies.ts";
 import { idOfCode } from "../../code_ids.ts";
-import {
-  codeOf,
-  type Column,
-  elementOf,
-  type Field,
-  type Fields,
-} from "../../fields.ts";
+import { codeOf, type Column, elementOf, type Field, type Fields } from "../../fields.ts";
 import { MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
@@ -16,11 +10,7 @@ import { childrenOf, childValue, type Element } from "../xml/element.ts";
 import { availability } from "./availability.ts";
 import { check, checked } from "./checks.ts";
 import { COLLECTION_FIELDS, collections } from "./collections.ts";
-import {
-  CONTRIBUTOR_FIELDS,
-  type ContributorRow,
-  contributors,
-} from "./contributors.ts";
+import { CONTRIBUTOR_FIELDS, type ContributorRow, contributors } from "./contributors.ts";
 import { cover, coverOf } from "./cover.ts";
 import { compositesOf } from "./entries.ts";
 import { codecOf, codecOfEntry } from "./fields.ts";
@@ -166,9 +156,7 @@ function ownField(name: string, place: string, codec: Codec): Mapped {
 /** The entries that say another field, such as the extent that is the page count. */
 function isOfAnother(array: string): (each: Element) => boolean {
   const places = Object.entries(FIELDS).flatMap(([name, field]) => {
-    const place = field.kind === "column" && isSaid(name, field)
-      ? elementOf(name, field)
-      : null;
+    const place = field.kind === "column" && isSaid(name, field) ? elementOf(name, field) : null;
     const steps = place === null ? [] : stepsOf(place);
     return name !== array && steps[0]?.codes.length ? [steps] : [];
   });
@@ -227,9 +215,7 @@ function collateral(type: typeof COLLATERAL_TYPES[number]): Mapped {
       }),
     }),
     valueIn: ({ product }) =>
-      objectsIn(product.collateral).filter(({ collateral_type }) =>
-        collateral_type === type
-      ),
+      objectsIn(product.collateral).filter(({ collateral_type }) => collateral_type === type),
   };
 }
 

@@ -20,12 +20,7 @@ import {
 import { MERGED, mergeRows } from "./merge_entries.ts";
 import type { Edits } from "./options.ts";
 import { parentOf, placeOf } from "./places.ts";
-import {
-  DATES,
-  isAnnounced,
-  withOneDate,
-  withOwnDates,
-} from "./publication.ts";
+import { DATES, isAnnounced, withOneDate, withOwnDates } from "./publication.ts";
 import { rivalPrices } from "./rival_prices.ts";
 import { valueInWords } from "./words.ts";
 
@@ -96,9 +91,7 @@ export function mergeEdits(
     const form = value === was ? formWas : field.project(value);
     const isEdited = !isEqual(
       formHere,
-      Object.hasOwn(differences, name)
-        ? differences[name] ?? undefined
-        : formWas,
+      Object.hasOwn(differences, name) ? differences[name] ?? undefined : formWas,
     );
     const isLeft = isEqual(form, formWas);
     const array = value === was ? undefined : MERGED[name];
@@ -170,9 +163,7 @@ function isInResources(name: string, { product }: Book): boolean {
 /** A value without entries that repeat others. */
 function writeOnce(name: string, value: unknown): unknown {
   const repeated = repeatedIn(name, value);
-  return repeated.size === 0
-    ? value
-    : objectsIn(value).filter((entry) => !repeated.has(entry));
+  return repeated.size === 0 ? value : objectsIn(value).filter((entry) => !repeated.has(entry));
 }
 
 /** Whether the record says the field. A partial update says its blocks. */
@@ -194,9 +185,7 @@ function keepIds(
 ): void {
   if (name in REFERENCES) {
     const found = elementOfField(now.record, name);
-    const id = last
-      ? elementOfField(last.record, name)?.id
-      : book.product[REFERENCES[name]!];
+    const id = last ? elementOfField(last.record, name)?.id : book.product[REFERENCES[name]!];
     if (isLeft && found && id) found.id = id as string;
   }
   const isSame = IS_SAME[name];

@@ -1,23 +1,10 @@
 import { type Entry, NEW_ROW } from "../../bodies.ts";
-import {
-  elementOf,
-  type Field,
-  type Fields,
-  keysOf,
-  type Rows,
-  type Rule,
-} from "../../fields.ts";
+import { elementOf, type Field, type Fields, keysOf, type Rows, type Rule } from "../../fields.ts";
 import { type Distinct, isEqual, objectsIn } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
 import { type Element, saysSame } from "../xml/element.ts";
 import type { Conflict, Place, Way } from "./conflicts.ts";
-import {
-  besideFields,
-  type Keys,
-  pairEntries,
-  traitsOf,
-  wholeOf,
-} from "./entries.ts";
+import { besideFields, type Keys, pairEntries, traitsOf, wholeOf } from "./entries.ts";
 import { codecOf } from "./fields.ts";
 import { COLLATERAL_TYPES, MAPPING, type Reading } from "./mapping.ts";
 import { partOf, placeIn } from "./places.ts";
@@ -93,8 +80,7 @@ function pairsOf(
   { now, last }: Pick<MergeContext, "now" | "last">,
   by: "same" | "place",
 ): Map<Entry, Entry> {
-  const elementIn = (entry: Entry) =>
-    last?.elementOf(entry) ?? now.elementOf(entry);
+  const elementIn = (entry: Entry) => last?.elementOf(entry) ?? now.elementOf(entry);
   const haveElements = before.every(elementIn);
   const isSame = (one: Entry, i: number) =>
     haveElements && saysSame(elementIn(before[i]!)!, elementIn(one)!);
@@ -255,9 +241,7 @@ function asNew(array: Entries, entry: Entry, context: MergeContext): Entry {
   for (const [name, field] of Object.entries(array.fields)) {
     const below = entriesIn(name, field, array.composite);
     if (!below) continue;
-    made[name] = objectsIn(entry[name]).map((one) =>
-      asNew(below, one, context)
-    );
+    made[name] = objectsIn(entry[name]).map((one) => asNew(below, one, context));
   }
   return made;
 }
@@ -337,9 +321,7 @@ function changedIn(
 ): Entry {
   const parts = names.map((name) => partOf(name, fields[name]!, composite));
   const differ = (a: Entry, b: Entry) =>
-    parts.filter(({ name, codec }) =>
-      !isEqual(codec.project(a[name]), codec.project(b[name]))
-    );
+    parts.filter(({ name, codec }) => !isEqual(codec.project(a[name]), codec.project(b[name])));
   if (differ(before, after).length === 0) return {};
   const isEdited = differ(here, before).length > 0;
   const conflicting = isEdited ? differ(here, after) : [];

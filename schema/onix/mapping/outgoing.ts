@@ -1,14 +1,7 @@
 import type { Entry } from "../../bodies.ts";
 import { isEqual, isObject, objectsIn } from "../../objects.ts";
 import type { Release } from "../rules/releases.ts";
-import {
-  child,
-  copyOf,
-  type Element,
-  element,
-  saySame,
-  setChild,
-} from "../xml/element.ts";
+import { child, copyOf, type Element, element, saySame, setChild } from "../xml/element.ts";
 import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
@@ -76,14 +69,13 @@ function writeChanges(
     const now = field.valueIn(book);
     return { name, field, now, is: field.project(now) };
   });
-  const isChanged =
-    (values: RecordValues) => ({ name, field, is }: typeof fields[number]) =>
-      !isEqual(
-        is,
-        Object.hasOwn(differences, name)
-          ? differences[name] ?? undefined
-          : field.project(values[name]),
-      );
+  const isChanged = (values: RecordValues) => ({ name, field, is }: typeof fields[number]) =>
+    !isEqual(
+      is,
+      Object.hasOwn(differences, name)
+        ? differences[name] ?? undefined
+        : field.project(values[name]),
+    );
   // Most products equal their records, so nothing needs a check.
   const lenient = new RecordReader(record, LENIENT);
   if (!fields.some(isChanged(readValues(record, lenient)))) return;
@@ -256,9 +248,7 @@ function priceOf(
   price_amount: unknown,
 ): Record<string, unknown>[] {
   if (textOf(price_amount) === undefined) return [];
-  const taxes = price_type === "02" && textOf(tax_rate)
-    ? [{ tax_rate_percent: tax_rate }]
-    : [];
+  const taxes = price_type === "02" && textOf(tax_rate) ? [{ tax_rate_percent: tax_rate }] : [];
   const period = { valid_from, valid_to };
   return [{ price_type, price_amount, taxes, currency_code, ...period }];
 }

@@ -12,12 +12,7 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
-import {
-  type Codec,
-  type RecordReader,
-  scalar,
-  textOf,
-} from "./record_reader.ts";
+import { type Codec, type RecordReader, scalar, textOf } from "./record_reader.ts";
 import { missingPart } from "./required.ts";
 
 /*
@@ -40,9 +35,7 @@ export interface Step {
 export function stepsOf(path: string): Step[] {
   return path.split("/").map((step) => {
     const [, name = "", conditions] = /^(@?\w+)(?:\[(.+)\])?$/.exec(step)!;
-    const codes = conditions?.split(",").map((one) =>
-      one.split("=") as [string, string]
-    );
+    const codes = conditions?.split(",").map((one) => one.split("=") as [string, string]);
     return { name, codes: codes ?? [] };
   });
 }
@@ -62,9 +55,7 @@ export function missingAt(
   for (const step of stepsOf(path)) {
     const found = element.children.find((each) => isAt(step, each));
     if (!found) {
-      return step.name.startsWith("@")
-        ? { element }
-        : { element, missing: step.name };
+      return step.name.startsWith("@") ? { element } : { element, missing: step.name };
     }
     element = found;
   }
@@ -74,9 +65,7 @@ export function missingAt(
 /** The value at a path. `isWhole` if the field is a JSON integer. */
 export function codecAt(path: string, { isWhole = false } = {}): Codec {
   const steps = stepsOf(path);
-  const attribute = steps.at(-1)!.name.startsWith("@")
-    ? steps.pop()!.name.slice(1)
-    : undefined;
+  const attribute = steps.at(-1)!.name.startsWith("@") ? steps.pop()!.name.slice(1) : undefined;
   const leaf = steps.at(-1)!.name;
   const above = steps.slice(0, -1);
   const kind = isWhole ? "n" : dataElement(leaf)!.kind;
@@ -96,9 +85,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
   function all(composite: Element): Element[] {
     let within = [composite];
     for (const step of above) {
-      within = within.flatMap(({ children }) =>
-        children.filter((each) => isAt(step, each))
-      );
+      within = within.flatMap(({ children }) => children.filter((each) => isAt(step, each)));
     }
     return within.flatMap((each) => childrenOf(each, leaf));
   }
@@ -148,10 +135,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       else setChild(found.at(-1)!, leaf, text);
     },
     project: kind === "text" || kind === "flow"
-      ? (value) =>
-        typeof value === "string"
-          ? valueOf(element(leaf, value))
-          : scalar(value)
+      ? (value) => typeof value === "string" ? valueOf(element(leaf, value)) : scalar(value)
       : scalar,
   };
 }
@@ -219,8 +203,7 @@ function addInOrder(parent: Element, { name, codes }: Step): Element {
     codes.map(([child, code]) => element(child, code)),
   );
   const others = childrenOf(parent, name);
-  const codesOf = (each: Element) =>
-    codes.map(([child]) => childValue(each, child)).join();
+  const codesOf = (each: Element) => codes.map(([child]) => childValue(each, child)).join();
   const next = others.findIndex((each) => codesOf(each) > codesOf(made));
   const place = next < 0 ? others.length : next;
   replaceChildren(parent, others, others.toSpliced(place, 0, made));
@@ -234,9 +217,7 @@ function setAttribute(
 ): void {
   if (!found) return;
   const { [attribute]: _, ...others } = found.attributes;
-  found.attributes = value === undefined
-    ? others
-    : { ...others, [attribute]: value };
+  found.attributes = value === undefined ? others : { ...others, [attribute]: value };
 }
 
 /** The kinds of whole numbers, and of all numbers. */
@@ -250,9 +231,7 @@ export function readLeaf(
   reader: RecordReader,
 ): string | number | boolean | undefined {
   if (kind === "flag") return true;
-  const text = found.markup && kind !== "flow"
-    ? withoutTags(found.text).trim()
-    : valueOf(found);
+  const text = found.markup && kind !== "flow" ? withoutTags(found.text).trim() : valueOf(found);
   if (text === undefined || text === "") return;
   if (!NUMBERS.has(kind)) {
     return reader.isCode(text, found, kind) ? text : undefined;

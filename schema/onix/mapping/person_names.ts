@@ -8,12 +8,9 @@ import { normalized } from "../xml/element.ts";
 /** A name with the key names first, such as `Surname, First, Jr.`, in the order of speech. */
 export function spoken(inverted: string): string {
   const [surname = "", ...others] = withoutYears(inverted).split(",")
-    .map((part) => part.trim()).filter((part, i) =>
-      part && (i === 0 || !YEAR_ALONE.test(part))
-    );
+    .map((part) => part.trim()).filter((part, i) => part && (i === 0 || !YEAR_ALONE.test(part)));
   // Initials such as M.A. may be all that is known of the first names.
-  const isSuffix = (part: string, i: number) =>
-    GENERATION.test(part) || i > 0 && DEGREE.test(part);
+  const isSuffix = (part: string, i: number) => GENERATION.test(part) || i > 0 && DEGREE.test(part);
   const first = others.filter((part, i) => !isSuffix(part, i));
   const name = [...first, surname].join(" ");
   return [name, ...others.filter(isSuffix)].join(", ");
@@ -53,8 +50,7 @@ const SPACE = "\\s{0,2}";
 const DASH = `${SPACE}(?:[-\u2010-\u2015\u2212/]|--)${SPACE}`;
 const ERA = `(?:${SPACE}(?:a\\.?d\\.?|b\\.?c\\.?(?:e\\.?)?|c\\.?e\\.?))?`;
 const YEAR = `(?:(?:c|ca|circa)\\.?${SPACE})?\\d{3,4}\\??${ERA}`;
-const MARKED =
-  `(?:(?:b|d|geb|gest|fl)\\.|born|died|active|n\u00e9e?|[*\u2020+])${SPACE}${YEAR}`;
+const MARKED = `(?:(?:b|d|geb|gest|fl)\\.|born|died|active|n\u00e9e?|[*\u2020+])${SPACE}${YEAR}`;
 const SPAN = `${YEAR}${DASH}(?:${YEAR}|present)?|[-\u2010-\u2015\u2212]${YEAR}`;
 const LIFE = `(?:${MARKED}(?:${DASH}(?:${YEAR})?)?|${SPAN})`;
 
@@ -69,8 +65,7 @@ const YEARS_IN_BRACKETS = new RegExp(
 );
 
 /** What tells the later of two persons with one name. */
-const GENERATION =
-  /^(?:jn?r|sn?r|jun|sen)\.?$|^(?:junior|senior|ii|iii|iv|2nd|3rd|4th)$/i;
+const GENERATION = /^(?:jn?r|sn?r|jun|sen)\.?$|^(?:junior|senior|ii|iii|iv|2nd|3rd|4th)$/i;
 
 /** Degrees, orders and the like. A dot or a space in one may be left out. */
 // deno-fmt-ignore

@@ -25,9 +25,7 @@ export function placeOf(
   if (parent.missing) return parent;
   const { element: container } = parent;
   const known = new Set(Array.isArray(was) ? was.map(formIn) : []);
-  const changed = Array.isArray(value)
-    ? value.findIndex((one) => !known.has(formIn(one)))
-    : 0;
+  const changed = Array.isArray(value) ? value.findIndex((one) => !known.has(formIn(one))) : 0;
   const entry = Array.isArray(value) ? value[changed] : undefined;
   const found = changed < 0
     ? undefined
@@ -47,9 +45,7 @@ export function placeOf(
 /** The composite in which a field stands, or where it is missing. */
 export function parentOf(record: Element, { block }: Mapped): Place {
   const container = containerOf(record, block);
-  return container
-    ? { element: container }
-    : { element: record, missing: block! };
+  return container ? { element: container } : { element: record, missing: block! };
 }
 
 /** A field with the way in which it stands in its composite. */
@@ -76,9 +72,7 @@ export function placeIn(
     return at.children.length > 0 ? missingAt(at, place) : { element: at };
   }
   if (field.kind !== "group") return { element: found };
-  const [theirs, ours] = [after, here].map((each) =>
-    (each[name] ?? {}) as Entry
-  );
+  const [theirs, ours] = [after, here].map((each) => (each[name] ?? {}) as Entry);
   const inner = Object.entries(field.fields)
     .map(([name, inner]) => partOf(name, inner, found.name))
     .find(({ name, codec }) =>

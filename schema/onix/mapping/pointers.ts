@@ -132,9 +132,7 @@ function pointerBelow(
   }
   if (field.kind !== "rows" && field.kind !== "values") return `/${name}`;
   const entries = objectsIn(value);
-  const i = entries.findIndex((each) =>
-    reader.elementOf(each) === way[0]!.element
-  );
+  const i = entries.findIndex((each) => reader.elementOf(each) === way[0]!.element);
   return i < 0
     ? `/${name}`
     : `/${name}/${i}${pointerBelow(field.fields, rest, entries[i]!, reader)}`;
@@ -164,9 +162,7 @@ function fits(step: Step, stop: Stop): boolean {
 
 /** The code that a stop has, or would have. */
 function codeIn({ codes, element }: Stop, name: string): string | undefined {
-  return element
-    ? childValue(element, name)
-    : codes.find(([child]) => child === name)?.[1];
+  return element ? childValue(element, name) : codes.find(([child]) => child === name)?.[1];
 }
 
 /** The field of the product that a mapped field is. */

@@ -39,8 +39,7 @@ function likeliest(
   const whole = missing.filter((name) =>
     RELEASES.some((release) => {
       const model = composite(release, found.name)?.model;
-      const make = (part: string) =>
-        isFilled(part, found.name) ? element(part, "") : undefined;
+      const make = (part: string) => isFilled(part, found.name) ? element(part, "") : undefined;
       return model && fitAll(model, [...parts, element(name, "")], make);
     })
   );

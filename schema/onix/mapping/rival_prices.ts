@@ -43,9 +43,7 @@ export function rivalPrices(
     pairsIn(prices, elementOf).flatMap(([first, second]): Message[] => {
       const found = elementOf(second) ?? elementOf(first);
       if (!found) return [];
-      const amounts = [first, second].map(({ price_amount }) =>
-        textOf(price_amount)
-      );
+      const amounts = [first, second].map(({ price_amount }) => textOf(price_amount));
       const message = `${inWords(PRICE, second)}: ${
         amounts.join(" and ")
       } are valid at once, and both are sent: nobody knows which one counts`;

@@ -21,8 +21,7 @@ export function salesRights(): Codec {
     codecAt(rest),
     (fields.sales_rights_type as Column).body!,
   );
-  const isRest = (entry: Record<string, unknown>) =>
-    entry.is_rest_of_world === true;
+  const isRest = (entry: Record<string, unknown>) => entry.is_rest_of_world === true;
   const entry = codecOfEntry("SalesRights", ARRAYS.product_sales_rights);
   const inTerritory = compositesOf("SalesRights", entry);
   return {
@@ -36,9 +35,7 @@ export function salesRights(): Codec {
       const code = rights && typeOfRest.read(parent, reader);
       if (!found || !code) return rights;
       const right = { sales_rights_type: code, is_rest_of_world: true };
-      const { result } = reader.attempt(() =>
-        entry.accept(right, found, reader)
-      );
+      const { result } = reader.attempt(() => entry.accept(right, found, reader));
       return result ? [...rights, reader.tie(found, result)] : rights;
     },
     write(parent, now, before, reader) {
@@ -57,9 +54,7 @@ export function salesRights(): Codec {
         ...isRest(entry) && { is_rest_of_world: true },
       }));
       // An element can say one for the rest of the world, and says it last.
-      all.sort((a, b) =>
-        Number("is_rest_of_world" in a) - Number("is_rest_of_world" in b)
-      );
+      all.sort((a, b) => Number("is_rest_of_world" in a) - Number("is_rest_of_world" in b));
       return all.length > 0 ? all : undefined;
     },
   };

@@ -11,12 +11,7 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
-import {
-  type Codec,
-  type RecordReader,
-  scalar,
-  textOf,
-} from "./record_reader.ts";
+import { type Codec, type RecordReader, scalar, textOf } from "./record_reader.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 
 /*
@@ -28,8 +23,7 @@ const TITLE = ["TitlePrefix", "NoPrefix", "TitleWithoutPrefix", "TitleText"];
 
 /** The distinctive title of the product (List 15, 01) at its own level (List 149, 01). */
 export const title: Codec = {
-  find: (descriptive) =>
-    titleElements(descriptive, "01").flatMap((each) => titleIn(each) ?? [])[0],
+  find: (descriptive) => titleElements(descriptive, "01").flatMap((each) => titleIn(each) ?? [])[0],
   read(descriptive, reader) {
     warnOfTitleCodes(descriptive, reader);
     const titles = titleElements(descriptive, "01");
@@ -94,9 +88,7 @@ function distinctive(descriptive: Element, own: Element): Element[] {
     .filter((each) => childValue(each, "TitleType") === "01")
     .flatMap((detail) => {
       const all = childrenOf(detail, "TitleElement");
-      const alike = all.filter((each) =>
-        childValue(each, "TitleElementLevel") === level
-      );
+      const alike = all.filter((each) => childValue(each, "TitleElementLevel") === level);
       return all.includes(own) ? alike : [...alike, ...all].slice(0, 1);
     })
     .flatMap((each) => titleIn(each) ?? []);
@@ -137,13 +129,11 @@ function warnOfEntities(found: Element, reader: RecordReader): void {
 /** The elements of the distinctive title, or of the first one, those at the level first. */
 export function titleElements(parent: Element, level: string): Element[] {
   const details = childrenOf(parent, "TitleDetail");
-  const detail =
-    details.find((each) => childValue(each, "TitleType") === "01") ??
-      details[0];
+  const detail = details.find((each) => childValue(each, "TitleType") === "01") ??
+    details[0];
   if (!detail) return [];
   const all = childrenOf(detail, "TitleElement");
-  const isOwn = (each: Element) =>
-    childValue(each, "TitleElementLevel") === level;
+  const isOwn = (each: Element) => childValue(each, "TitleElementLevel") === level;
   return [...all.filter(isOwn), ...all.filter((each) => !isOwn(each))];
 }
 
@@ -209,9 +199,7 @@ export function removeStatements(parent: Element, titleElement: Element): void {
 
 /** The title that has an element. */
 function detailOf(parent: Element, titleElement: Element): Element | undefined {
-  return childrenOf(parent, "TitleDetail").find(({ children }) =>
-    children.includes(titleElement)
-  );
+  return childrenOf(parent, "TitleDetail").find(({ children }) => children.includes(titleElement));
 }
 
 /** Adds a title with one element. */

@@ -25,9 +25,7 @@ export function inWords(
   entry: Record<string, unknown>,
 ): string {
   const names = new Set(key.map((path) => path.split(".")[0]!));
-  const values = [...names].flatMap((name) =>
-    valuesIn(name, fields[name]!, entry[name])
-  );
+  const values = [...names].flatMap((name) => valuesIn(name, fields[name]!, entry[name]));
   const most = values.slice(0, MAX_VALUES);
   const more = values.length > MAX_VALUES ? ["…"] : [];
   return [composite, ...most, ...more].join(" ");

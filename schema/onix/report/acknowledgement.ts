@@ -48,8 +48,7 @@ function recordStatus({ outcome, messages }: Outcome): string {
 
 /** How many records have each status. */
 function summaries({ records, rejected, outcomes }: Report): Element[] {
-  const warned =
-    outcomes.filter((outcome) => recordStatus(outcome) === "02").length;
+  const warned = outcomes.filter((outcome) => recordStatus(outcome) === "02").length;
   const counts = {
     "00": records - warned - rejected,
     "02": warned,

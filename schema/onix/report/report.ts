@@ -102,9 +102,7 @@ export class ReportTally {
     }
     const room = Math.min(MAX_RECORD_MESSAGES, MAX_MESSAGES - this.#messages);
     // An error says why the record is rejected.
-    const told = messages.length > room
-      ? messages.toSorted(errorsFirst).slice(0, room)
-      : messages;
+    const told = messages.length > room ? messages.toSorted(errorsFirst).slice(0, room) : messages;
     this.#messages += told.length;
     this.#moreMessages += messages.length - told.length;
     this.#outcomes.push({ ...outcome, messages: told });

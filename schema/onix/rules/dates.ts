@@ -90,9 +90,8 @@ function isWithTime(text: string, format: string): boolean {
 
 /** A date as `YYYY-MM-DD`, `YYYY-MM` or `YYYY`, with or without signs, and perhaps a time. */
 function parsePlain(text: string): string | undefined {
-  const [, year, month, day] =
-    /^(\d{4})(?:(\d\d)(?:(\d\d)(?:T[\d:+-]+Z?)?)?)?$/.exec(text) ??
-      /^(\d{4})-(\d\d)(?:-(\d\d)(?:T[\d:.+-]+Z?)?)?$/.exec(text) ?? [];
+  const [, year, month, day] = /^(\d{4})(?:(\d\d)(?:(\d\d)(?:T[\d:+-]+Z?)?)?)?$/.exec(text) ??
+    /^(\d{4})-(\d\d)(?:-(\d\d)(?:T[\d:.+-]+Z?)?)?$/.exec(text) ?? [];
   const date = [year, month, day].filter(Boolean).join("-");
   return date !== "" && isDate(date) ? date : undefined;
 }

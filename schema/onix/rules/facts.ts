@@ -176,8 +176,7 @@ export function composite(
 function readComposite(line: string, release: Release): Composite {
   const [model = "", constraints = ""] = line.split(" ! ");
   const unique = constraints.split(" ").flatMap((constraint): Unique[] => {
-    const [, path, fields, only] =
-      /^(.+)\[(.+)\](?:@(\S+))?$/.exec(constraint) ?? [];
+    const [, path, fields, only] = /^(.+)\[(.+)\](?:@(\S+))?$/.exec(constraint) ?? [];
     if (!path || !fields || only && only !== release) return [];
     return [{
       path: path.split("/").map((step) => step.split("|")),
@@ -228,9 +227,7 @@ function readModel(model: string, release: Release): Particle {
         if (times && tokens[i] !== undefined) i++;
         const [min, max] = times ?? TIMES[""]!;
         items.push(
-          min === 1 && max === 1
-            ? inner
-            : { ...together("sequence", [inner]), min, max },
+          min === 1 && max === 1 ? inner : { ...together("sequence", [inner]), min, max },
         );
         continue;
       }

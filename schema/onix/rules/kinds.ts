@@ -16,8 +16,7 @@ const WHOLE = /^\+?\d+$/;
 const DECIMAL = /^\+?(?:\d+(?:\.\d*)?|\.\d+)$/;
 const DAY =
   "(?:19|20)\\d\\d(?:(?:0[1-9]|1[0-2])(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])(?:29|30)|(?:0[13578]|1[02])31)";
-const LEAP_DAY =
-  "(?:19(?:0[48]|[2468][048]|[13579][26])|20(?:0[048]|[2468][048]|[13579][26]))0229";
+const LEAP_DAY = "(?:19(?:0[48]|[2468][048]|[13579][26])|20(?:0[048]|[2468][048]|[13579][26]))0229";
 const TIME = "(?:[01]\\d|2[0-3])[0-5]\\d(?:[0-5]\\d)?";
 const ZONE = "(?:Z|[+-](?:0\\d|1[0-2])(?:00|15|30|45))";
 
@@ -104,9 +103,7 @@ function validatorOf(kind: string): Validator {
     return (value) => {
       if (form.test(value)) return value;
       const corrected = correct?.(value);
-      return corrected !== undefined && form.test(corrected)
-        ? corrected
-        : undefined;
+      return corrected !== undefined && form.test(corrected) ? corrected : undefined;
     };
   }
   if (!kind.endsWith("*")) {
@@ -153,9 +150,7 @@ export function isAmbiguous(number: string): boolean {
 
 /** A number with a decimal comma, as `30,80`, with a point. */
 export function withPoint(number: string): string {
-  return /^[+-]?\d+,\d+$/.test(number) && !isAmbiguous(number)
-    ? number.replace(",", ".")
-    : number;
+  return /^[+-]?\d+,\d+$/.test(number) && !isAmbiguous(number) ? number.replace(",", ".") : number;
 }
 
 /** A decimal number as the API shows it: without a sign, and zeros that say nothing. */

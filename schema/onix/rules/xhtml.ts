@@ -12,9 +12,7 @@ const INLINE = ["a", ...PHRASES];
 const BLOCK = "div p h1 h2 h3 h4 h5 h6 ul ol dl address hr pre blockquote"
   .split(" ");
 const FLOW = [...INLINE, ...BLOCK];
-const PREFORMATTED = INLINE.filter((name) =>
-  !["sub", "sup", "big", "small"].includes(name)
-);
+const PREFORMATTED = INLINE.filter((name) => !["sub", "sup", "big", "small"].includes(name));
 
 /** What the elements contain, if not inline elements and text. */
 const CONTENT: Readonly<Record<string, readonly string[]>> = {

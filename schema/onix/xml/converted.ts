@@ -86,9 +86,7 @@ function withBareIsbn(identifier: Element): Element[] {
   const { children } = identifier;
   return isbnOf(identifier)
     ? children.map((child) =>
-      child.name === "IDValue"
-        ? { ...child, text: bareIsbn(child.text.trim()) }
-        : child
+      child.name === "IDValue" ? { ...child, text: bareIsbn(child.text.trim()) } : child
     )
     : children;
 }
@@ -116,9 +114,7 @@ function withoutZero(price: Element): Element[] {
   if (!zero) return children;
   const reason = child(price, "UnpricedItemType") ??
     element("UnpricedItemType", "01");
-  return children.flatMap((each) =>
-    each === zero ? [reason] : each === reason ? [] : [each]
-  );
+  return children.flatMap((each) => each === zero ? [reason] : each === reason ? [] : [each]);
 }
 
 /** A conference of release 3.0 as an event: the same elements under other names. */

@@ -1,11 +1,5 @@
 import { FORMATS_OF_DATES, parseDate, type ReadDate } from "../rules/dates.ts";
-import {
-  child,
-  childValue,
-  type Element,
-  element,
-  valueOf,
-} from "./element.ts";
+import { child, childValue, type Element, element, valueOf } from "./element.ts";
 
 /** What the `Date` of a composite such as `PublishingDate` says, or undefined without one. */
 export function dateIn(composite: Element): ReadDate | undefined {
@@ -37,12 +31,8 @@ export function dateOf(found: Element): ReadDate {
 export function writeDate(composite: Element, date: string): void {
   const digits = date.replaceAll("-", "");
   const format = FORMATS_OF_DATES[digits.length]!;
-  composite.children = composite.children.filter(({ name }) =>
-    name !== "DateFormat"
-  );
-  const attributes: Record<string, string> = format === "00"
-    ? {}
-    : { dateformat: format };
+  composite.children = composite.children.filter(({ name }) => name !== "DateFormat");
+  const attributes: Record<string, string> = format === "00" ? {} : { dateformat: format };
   const known = child(composite, "Date");
   if (known) {
     Object.assign(known, { text: digits, attributes, markup: undefined });

@@ -110,9 +110,7 @@ function decoderOf(
   if (label) return new TextDecoder(label, { fatal: true });
   throw new XmlError(
     "unsupported_encoding",
-    `The encoding ${
-      name.slice(0, 40)
-    } is not supported: send the message as UTF-8`,
+    `The encoding ${name.slice(0, 40)} is not supported: send the message as UTF-8`,
     place,
   );
 }

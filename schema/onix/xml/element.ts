@@ -37,9 +37,7 @@ export function element(
 
 /** The first child with this name that is not withheld. */
 export function child(parent: Element, name: string): Element | undefined {
-  return parent.children.find((child) =>
-    child.name === name && !child.isWithheld
-  );
+  return parent.children.find((child) => child.name === name && !child.isWithheld);
 }
 
 /** Whether an element or one in it has a text. */
@@ -49,9 +47,7 @@ export function hasText({ children, text }: Element): boolean {
 
 /** All children with this name that are not withheld. */
 export function childrenOf(parent: Element, name: string): Element[] {
-  return parent.children.filter((child) =>
-    child.name === name && !child.isWithheld
-  );
+  return parent.children.filter((child) => child.name === name && !child.isWithheld);
 }
 
 /** The value without the white space that says nothing, or undefined without a value. */
@@ -75,9 +71,7 @@ export function normalized(text: string): string {
   // One expression for all of it takes ten times as long.
   const isNormalized = !text.startsWith(" ") && !text.endsWith(" ") &&
     !text.includes("  ") && !/[\t\r\n]/.test(text);
-  return isNormalized
-    ? text
-    : withoutEnds(text.replace(/[ \t\r\n]{2,}|[\t\r\n]/g, " "));
+  return isNormalized ? text : withoutEnds(text.replace(/[ \t\r\n]{2,}|[\t\r\n]/g, " "));
 }
 
 function withoutEnds(text: string): string {
@@ -142,9 +136,7 @@ const RESTATED: Readonly<Record<string, readonly string[]>> = {
 
 /** Removes all children with these names. */
 export function removeChildren(composite: Element, ...names: string[]): void {
-  composite.children = composite.children.filter(({ name }) =>
-    !names.includes(name)
-  );
+  composite.children = composite.children.filter(({ name }) => !names.includes(name));
 }
 
 /** The attributes of an element whose value changes: its sort key was that of the other. */

@@ -86,9 +86,9 @@ const FAULTS: readonly Fault[] = [
   {
     words: /^unexpected close tag$/,
     message: ({ before, ended }) =>
-      `Expected </${ended!.name}>, the end of <${ended!.name}> in line ${
-        ended!.line
-      }, not ${LAST_TAG.exec(before)}`,
+      `Expected </${ended!.name}>, the end of <${ended!.name}> in line ${ended!.line}, not ${
+        LAST_TAG.exec(before)
+      }`,
     text: LAST_TAG,
   },
   {
@@ -124,8 +124,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     words: /^document must contain a root element$/,
-    message: () =>
-      "The message is empty: expected XML that begins with <ONIXMessage>",
+    message: () => "The message is empty: expected XML that begins with <ONIXMessage>",
     text: /$/,
   },
   {

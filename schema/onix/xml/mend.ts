@@ -1,19 +1,6 @@
 import { converted } from "./converted.ts";
-import {
-  child,
-  type Element,
-  element,
-  hasText,
-  normalized,
-  settledText,
-} from "./element.ts";
-import {
-  composite,
-  dataElement,
-  isComposite,
-  isInRelease,
-  type Unique,
-} from "../rules/facts.ts";
+import { child, type Element, element, hasText, normalized, settledText } from "./element.ts";
+import { composite, dataElement, isComposite, isInRelease, type Unique } from "../rules/facts.ts";
 import { ATTRIBUTES, validValue } from "../rules/kinds.ts";
 import { isRight, limits } from "../rules/limits.ts";
 import { fitAll, matches } from "./fit.ts";
@@ -93,9 +80,7 @@ function mendData(
 ): Element | undefined {
   const { kind, attributes } = dataElement(given.name, release)!;
   const own = mendAttributes(given, path, attributes, notSent);
-  const value = given.markup
-    ? normalized(withoutTags(given.text))
-    : settledText(given);
+  const value = given.markup ? normalized(withoutTags(given.text)) : settledText(given);
   if (value === "" && kind !== "flag") return;
   const text = validValue(kind, value);
   const isPart = kind.endsWith("*") && text !== value;
@@ -237,9 +222,7 @@ function withoutDuplicates(
   const left = new Set<Element>();
   for (const [i, each] of children.entries()) {
     if (!names.includes(each.name)) continue;
-    const targets = inner
-      ? each.children.filter(({ name }) => inner.includes(name))
-      : [each];
+    const targets = inner ? each.children.filter(({ name }) => inner.includes(name)) : [each];
     const repeated = targets.filter((target) => {
       const key = uniqueKey(target, fields, release);
       return key !== undefined && (seen.has(key) || !seen.add(key));
@@ -248,8 +231,7 @@ function withoutDuplicates(
     const place = inner ? `${at}/${each.name}` : at;
     if (field === "@language") {
       const again = new Set(repeated);
-      const changed = (one: Element) =>
-        again.has(one) ? withoutLanguage(one) : one;
+      const changed = (one: Element) => again.has(one) ? withoutLanguage(one) : one;
       if (inner) each.children = each.children.map(changed);
       else children[i] = withoutLanguage(each);
       for (const { name } of repeated) {
@@ -271,9 +253,7 @@ function withoutDuplicates(
       if (field !== ".") mender.notSent.addLeaves([each], at);
     }
   }
-  return left.size > 0
-    ? children.filter((child) => !left.has(child))
-    : children;
+  return left.size > 0 ? children.filter((child) => !left.has(child)) : children;
 }
 
 function withoutLanguage(element: Element): Element {
@@ -298,9 +278,7 @@ function uniqueKey(
     if (field.startsWith("@")) return target.attributes[field.slice(1)];
     const text = child(target, field)?.text;
     // Numbers are equal by their values: 1 and 01.
-    return text && dataElement(field, release)?.kind === "n+"
-      ? text.replace(/^\+?0*/, "")
-      : text;
+    return text && dataElement(field, release)?.kind === "n+" ? text.replace(/^\+?0*/, "") : text;
   });
   return values.includes(undefined) ? undefined : values.join("\n");
 }
@@ -325,8 +303,7 @@ const SUBSTITUTES: Readonly<
   Record<string, (substitutes: Substitutes) => Element>
 > = {
   "Product/ProductIdentifier": ({ identifier }) => identifier,
-  "Supplier/SupplierName": ({ organization }) =>
-    element("SupplierName", organization),
+  "Supplier/SupplierName": ({ organization }) => element("SupplierName", organization),
   "SupplyDetail/Supplier": supplier,
   "SupplyDetail/UnpricedItemType": () => element("UnpricedItemType", "04"),
   // The organization publishes a product without a publisher. An import reads it as none.
@@ -349,9 +326,7 @@ function filler(
   mender: Mender,
 ): Element | undefined {
   const value = FILLERS[name];
-  const filled = value
-    ? element(name, value)
-    : SUBSTITUTES[`${parent}/${name}`]?.(mender);
+  const filled = value ? element(name, value) : SUBSTITUTES[`${parent}/${name}`]?.(mender);
   if (filled) mender.demanded.add(filled);
   return filled;
 }

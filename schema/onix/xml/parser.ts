@@ -133,8 +133,7 @@ export class Parser {
       const { length } = this.#saxes["text"];
       this.#feed(mark);
       if (this.#saxes["text"].length > length) continue;
-      const [, name] =
-        NAMED_REFERENCE.exec(text.slice(index, from + MAX_NAME)) ?? [];
+      const [, name] = NAMED_REFERENCE.exec(text.slice(index, from + MAX_NAME)) ?? [];
       const message = name ? unknownEntity(name) : misused(mark);
       this.fail("not_well_formed", message, this.#start);
     }

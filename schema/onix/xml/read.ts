@@ -1,11 +1,6 @@
 import { decode } from "./decode.ts";
 import { childValue, type Element, element, hasText } from "./element.ts";
-import {
-  type Known,
-  knownTag,
-  localName,
-  nameInOnix21,
-} from "../rules/facts.ts";
+import { type Known, knownTag, localName, nameInOnix21 } from "../rules/facts.ts";
 import { ATTRIBUTES } from "../rules/kinds.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { Parser } from "./parser.ts";
@@ -397,9 +392,7 @@ function ownAttributes(
 
 /** The attributes of an element of XHTML, without its namespaces. */
 function xhtmlAttributes(attributes: Record<string, string>) {
-  const own = Object.entries(attributes).filter(([name]) =>
-    !/^xmlns\b/.test(name)
-  );
+  const own = Object.entries(attributes).filter(([name]) => !/^xmlns\b/.test(name));
   return Object.fromEntries(
     own.map(([name, value]) => [localName(name), value]),
   );

@@ -45,8 +45,7 @@ export function withRestrictionsInPlace(blocks: Element[]): Element[] {
     }
     if (name !== "ProductSupply" || areInRights) return block;
     if (!hasMarkets(block)) return withheld(block);
-    const inSupply = (each: Element) =>
-      each.name === "Market" ? restrict(each) : each;
+    const inSupply = (each: Element) => each.name === "Market" ? restrict(each) : each;
     return { ...block, children: children.map(inSupply) };
   });
 }
@@ -61,9 +60,7 @@ function restrictedAmong(parts: readonly Element[]): Element[] {
 
 /** The type of a sales right, of which that for the rest of the world is nothing else. */
 function typeOf(each: Element): string | undefined {
-  return each.name === "ROWSalesRightsType"
-    ? valueOf(each)
-    : childValue(each, "SalesRightsType");
+  return each.name === "ROWSalesRightsType" ? valueOf(each) : childValue(each, "SalesRightsType");
 }
 
 function hasMarkets(block: Element): boolean {

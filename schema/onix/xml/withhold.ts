@@ -10,12 +10,7 @@ import {
   knownTag,
   nameInOnix21,
 } from "../rules/facts.ts";
-import {
-  expectedCodes,
-  expectedNumber,
-  validValue,
-  wrongCodes,
-} from "../rules/kinds.ts";
+import { expectedCodes, expectedNumber, validValue, wrongCodes } from "../rules/kinds.ts";
 import { adds, isRight, limits, PERIODS } from "../rules/limits.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { dateIn, dateOf, isBareDate } from "./dates.ts";
@@ -84,10 +79,8 @@ function lostIn(parent: Element, tell: Tell): Element[] {
       const period = PERIODS[name];
       const key = period ? `${name} ${childValue(each, period.role)}` : name;
       const first = firsts.get(key);
-      const isOne = period
-        ? isLimiting(each, period)
-        : isAtMostOnce(name, parent.name) &&
-          (children.length > 0 || isRight(each));
+      const isOne = period ? isLimiting(each, period) : isAtMostOnce(name, parent.name) &&
+        (children.length > 0 || isRight(each));
       const isSecond = first !== undefined && isOne && !saysSame(first, each);
       firsts.set(key, each);
       if (isSecond) tellDuplicate(each, tell);
@@ -119,8 +112,7 @@ function isMeantToLimit(
   }
   const meant = SPELLERS.getOrInsertComputed(
     parent.name,
-    (parent) =>
-      speller(childNames(parent).filter((each) => limits(each, parent))),
+    (parent) => speller(childNames(parent).filter((each) => limits(each, parent))),
   )(name);
   if (meant === undefined) return false;
   tellUnknown(element, parent, tell, meant);
@@ -133,8 +125,7 @@ function tellUnknown(
   tell: Tell,
   meant?: string,
 ): void {
-  const message =
-    `${parent.name} has an element that ONIX does not have there` +
+  const message = `${parent.name} has an element that ONIX does not have there` +
     didYouMean(meant);
   tell(element, "unknown_element", message);
 }
@@ -217,8 +208,7 @@ function isUnfit(
     parts.find((each) => each.name === unplaced!.name) !== unplaced
   ) tellDuplicate(unplaced, tell);
   else {
-    const message =
-      `${element.name} cannot have ${unplaced.name} beside its other elements`;
+    const message = `${element.name} cannot have ${unplaced.name} beside its other elements`;
     tell(unplaced, "unexpected_element", message);
   }
   return true;
@@ -270,8 +260,7 @@ function isOfNoCurrency(price: Element, tell: Tell): boolean {
 
 /** Whether a region is included and excluded. */
 function isContradictory(territory: Element, tell: Tell): boolean {
-  const codesOf = (name: string) =>
-    valueOf(child(territory, name))?.split(" ") ?? [];
+  const codesOf = (name: string) => valueOf(child(territory, name))?.split(" ") ?? [];
   const included = new Set(codesOf("RegionsIncluded"));
   const both = codesOf("RegionsExcluded").find((code) => included.has(code));
   if (both === undefined) return false;

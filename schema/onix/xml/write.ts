@@ -34,9 +34,7 @@ export async function* writeMessage(
   const nameOf = tags === "short" ? shortTag : asItIs;
   const root = nameOf("ONIXMessage");
   const xmlns = `http://ns.editeur.org/onix/${release}/${tags}`;
-  yield `<?xml version="1.0" encoding="UTF-8"?>\n${
-    startTag(root, { release, xmlns })
-  }\n`;
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n${startTag(root, { release, xmlns })}\n`;
   yield indented(headerOf(sender, sentAt), nameOf);
   let isEmpty = true;
   for await (const record of records) {
@@ -102,9 +100,7 @@ function xmlOf(
   const end = `</${tag}>${lineBreak}`;
   if (element.children.length === 0) {
     const content = contentOf(element);
-    return content === ""
-      ? `${start.slice(0, -1)}/>${lineBreak}`
-      : start + content + end;
+    return content === "" ? `${start.slice(0, -1)}/>${lineBreak}` : start + content + end;
   }
   const inner = lineBreak && `${margin}  `;
   let text = start + lineBreak;

@@ -25,9 +25,7 @@ export function recoded(text: string): string {
   const units = new Uint16Array(text.length);
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    units[i] = unit >= 0x80 && unit < 0xa0
-      ? WINDOWS_1252.charCodeAt(unit - 0x80)
-      : unit;
+    units[i] = unit >= 0x80 && unit < 0xa0 ? WINDOWS_1252.charCodeAt(unit - 0x80) : unit;
   }
   return UTF_16.decode(units);
 }
@@ -46,9 +44,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** The text as content of an element. */
 export function escapeText(text: string): string {
-  return /[&<>\r]/.test(text)
-    ? text.replace(/[&<>\r]/g, (character) => ESCAPES[character]!)
-    : text;
+  return /[&<>\r]/.test(text) ? text.replace(/[&<>\r]/g, (character) => ESCAPES[character]!) : text;
 }
 
 /** The text as an attribute's value. */

@@ -22,7 +22,6 @@ export function inTime<T>(
   instead: () => string = () => "nothing",
   ms = PATIENCE_MS,
 ): Promise<T> {
-  const fail = () =>
-    new Error(`Waited ${ms / 1_000} s for ${awaited}. There was ${instead()}`);
+  const fail = () => new Error(`Waited ${ms / 1_000} s for ${awaited}. There was ${instead()}`);
   return withDeadline(performance.now() + ms, promise, fail);
 }

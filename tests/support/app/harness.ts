@@ -1,10 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { newKey } from "../../../db/access.ts";
-import {
-  type Database,
-  type DatabaseSettings,
-  openDatabase,
-} from "../../../db/database.ts";
+import { type Database, type DatabaseSettings, openDatabase } from "../../../db/database.ts";
 import { install } from "../../../db/migrate.ts";
 import type { Services } from "../../../middleware/context.ts";
 import { SILENT } from "../../../middleware/telemetry.ts";
@@ -65,12 +61,9 @@ export async function openApp(
   services: Partial<Services> = {},
   settings?: Partial<DatabaseSettings>,
 ): Promise<App> {
-  const opened = settings
-    ? await openInstalled({ ...SETTINGS, ...settings })
-    : await openShared();
+  const opened = settings ? await openInstalled({ ...SETTINGS, ...settings }) : await openShared();
   const { database } = opened;
-  const operations = () =>
-    database.for({ deadline: performance.now() + LIMIT_MS });
+  const operations = () => database.for({ deadline: performance.now() + LIMIT_MS });
   const isDistributed = await operations().transaction(async (tx) => {
     await tx.commit();
     return tx.isDistributed;
@@ -116,8 +109,7 @@ export async function openApp(
     sender,
     logged,
     sql: sessionOf({
-      transaction: (work, ...opening) =>
-        operations().transaction(work, ...opening),
+      transaction: (work, ...opening) => operations().transaction(work, ...opening),
     }),
     send: (path, init) => send(handler, path, init),
     organization: () => createOrganization(app),
@@ -316,8 +308,7 @@ export async function createOrganization(
     post: (path, body, headers) => call("POST", path, body, headers),
     put: (path, body, headers) => call("PUT", path, body, headers),
     delete: (path, headers) => call("DELETE", path, undefined, headers),
-    batch: (operations, options) =>
-      call("POST", "/api/products/batch", { operations, ...options }),
+    batch: (operations, options) => call("POST", "/api/products/batch", { operations, ...options }),
     async create(body = {}) {
       const { status, body: answer } = await organization.post(
         "/api/products",

@@ -19,9 +19,7 @@ export function hmacToken(
   hash = "sha256",
 ): string {
   const input = `${encoded(header)}.${encoded(payload)}`;
-  return `${input}.${
-    createHmac(hash, secret).update(input).digest("base64url")
-  }`;
+  return `${input}.${createHmac(hash, secret).update(input).digest("base64url")}`;
 }
 
 /** A value as a part of a token. */

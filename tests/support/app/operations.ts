@@ -13,8 +13,7 @@ export function withOperations(
         isDistributed: () => queries.isDistributed(),
         lookUp: (statement) => queries.lookUp(statement),
         scan: (statement) => queries.scan(statement),
-        transaction: (work, ...opening) =>
-          queries.transaction(work, ...opening),
+        transaction: (work, ...opening) => queries.transaction(work, ...opening),
         write: (...statements) => queries.write(...statements),
         inBackground: (...statements) => queries.inBackground(...statements),
       });

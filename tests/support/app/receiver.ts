@@ -55,8 +55,7 @@ export function openReceiver(): Receiver {
     answer(change) {
       respond = change;
     },
-    arrived: (count) =>
-      eventually(count, () => Math.min(count, received.length)),
+    arrived: (count) => eventually(count, () => Math.min(count, received.length)),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await server.finished.catch(() => {});

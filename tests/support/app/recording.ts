@@ -39,8 +39,7 @@ export function recorded(
       statements.forEach(note);
       return operations.write(...statements);
     },
-    inBackground: (...statements) =>
-      operations.inBackground(...statements.map(noted)),
+    inBackground: (...statements) => operations.inBackground(...statements.map(noted)),
   }));
 }
 

@@ -60,9 +60,7 @@ export class Secrets {
   /** The secret found in the fields of a line, literal or percent-encoded. */
   foundIn(fields: Record<string, unknown>): string | undefined {
     for (const [name, value] of Object.entries(fields)) {
-      const secrets = SHOWN.includes(name)
-        ? [this.#credentials]
-        : [this.#credentials, this.#texts];
+      const secrets = SHOWN.includes(name) ? [this.#credentials] : [this.#credentials, this.#texts];
       for (const text of stringsIn(value)) {
         const found = find(secrets, text) ?? find(secrets, unescaped(text));
         if (found) return found;

@@ -1,6 +1,5 @@
 /** The configuration with the packages of child processes: client generator and browser. */
-export const TOOLS_CONFIG =
-  new URL("../../tools/deno.json", import.meta.url).pathname;
+export const TOOLS_CONFIG = new URL("../../tools/deno.json", import.meta.url).pathname;
 
 /** Runs a package of `tests/tools/deno.json` or of another configuration, or a script that imports some. */
 export async function runTool(

@@ -10,8 +10,7 @@ type Json = any;
 /** The service's OpenAPI document with closed objects: an undocumented field is an error. */
 const DOCUMENT: Json = JSON.parse(
   openapiDocument(OPERATIONS, "/api"),
-  (_, value: Json) =>
-    value?.properties ? { additionalProperties: false, ...value } : value,
+  (_, value: Json) => value?.properties ? { additionalProperties: false, ...value } : value,
 );
 
 // The document is no schema itself. Checking it as one would compile the meta-schema in every test file.

@@ -79,9 +79,7 @@ async function settled(app: Pick<App, "sql">): Promise<void> {
   >`select pg_current_xact_id()::text as id`;
   await eventually(true, async () => {
     const [row] = await app.sql<{ is_over: boolean }[]>`
-              select pg_snapshot_xmin(pg_current_snapshot()) > ${
-      now!.id
-    }::xid8 as is_over
+              select pg_snapshot_xmin(pg_current_snapshot()) > ${now!.id}::xid8 as is_over
     `;
     return row!.is_over;
   }, PATIENCE_MS);

@@ -1,11 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { eventually } from "../app/eventually.ts";
-import {
-  type App,
-  type Organization,
-  type Scene,
-  testsOf,
-} from "../app/harness.ts";
+import { type App, type Organization, type Scene, testsOf } from "../app/harness.ts";
 import { productsIn } from "../data/onix.ts";
 import type { Reply } from "./envelope.ts";
 
@@ -44,8 +39,7 @@ export function onixClient(
       },
       body,
     });
-  const get = (path: string) =>
-    app.send(path, { headers: { "x-api-key": key } });
+  const get = (path: string) => app.send(path, { headers: { "x-api-key": key } });
   return {
     post,
     async report(body, query) {

@@ -3,9 +3,7 @@ export function placesIn(value: unknown, at = ""): [string, unknown][] {
   if (typeof value !== "object" || value === null) return [[at, value]];
   return [
     [at, value],
-    ...Object.entries(value).flatMap(([key, inner]) =>
-      placesIn(inner, `${at}/${key}`)
-    ),
+    ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, `${at}/${key}`)),
   ];
 }
 

@@ -14,9 +14,7 @@ export async function store(
   org: Organization,
   ...ids: string[]
 ): Promise<void> {
-  await operationsOf(app, org).transaction((tx) =>
-    tx.commit(...storeProducts(ids))
-  );
+  await operationsOf(app, org).transaction((tx) => tx.commit(...storeProducts(ids)));
 }
 
 interface Read {

@@ -254,9 +254,7 @@ export function* faultyShapes(
   const { fields, at, array } = place;
   const least = leastObject(fields, records);
   const unknown = JSON.parse(
-    `{${
-      UNKNOWN_NAMES.map((name) => `${JSON.stringify(name)}:{"polluted":1}`)
-    }}`,
+    `{${UNKNOWN_NAMES.map((name) => `${JSON.stringify(name)}:{"polluted":1}`)}}`,
   );
   yield {
     body: place.bodyWith([{ ...least, ...unknown }]),
@@ -380,8 +378,7 @@ export function* faultyIds(
   if (!array?.hasIds) return;
   const least = leastObject(place.fields, records);
   const pointer = `${at(example)}/id`;
-  const bodyOf = (ids: unknown[]) =>
-    bodyWith(ids.map((id) => ({ ...least, id })));
+  const bodyOf = (ids: unknown[]) => bodyWith(ids.map((id) => ({ ...least, id })));
   yield {
     body: bodyOf([null, "", 1, "x"]),
     errors: ["invalid_type", "invalid_uuid", "invalid_type", "invalid_uuid"]

@@ -325,9 +325,7 @@ function scalarOf(
 }
 
 function valuesOf(owner: string, name: string): Values {
-  const key = [`${owner}.${name}`, name].find((key) =>
-    Object.hasOwn(VALUES, key)
-  );
+  const key = [`${owner}.${name}`, name].find((key) => Object.hasOwn(VALUES, key));
   if (key === undefined) {
     throw new Error(
       `Add what ${owner}.${name} takes and refuses to VALUES in tests/support/data/fields.ts`,

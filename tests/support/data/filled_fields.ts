@@ -6,9 +6,7 @@ export function emptyFields(schema: string, value: unknown): string[] {
   const { components } = JSON.parse(openapiDocument(OPERATIONS, "")) as {
     components: { schemas: Schemas };
   };
-  const filled = fieldsOf(value).flatMap(([path, filled]) =>
-    filled ? [path] : []
-  );
+  const filled = fieldsOf(value).flatMap(([path, filled]) => filled ? [path] : []);
   return pathsOf(components.schemas, components.schemas[schema]!)
     .filter((path) => !filled.includes(path));
 }
@@ -18,9 +16,7 @@ export function writableFields(schema: string): string[] {
   const { components } = JSON.parse(
     openapiDocument(OPERATIONS, ""),
     (_, value) =>
-      value?.readOnly || /it stands for that/.test(value?.description)
-        ? undefined
-        : value,
+      value?.readOnly || /it stands for that/.test(value?.description) ? undefined : value,
   ) as { components: { schemas: Schemas } };
   return pathsOf(components.schemas, components.schemas[schema]!);
 }

@@ -1,10 +1,5 @@
 import { idOfCode as idOfListedCode } from "../../../schema/code_ids.ts";
-import {
-  OWN_TABLES,
-  type OwnTable,
-  pathOfTable,
-  RECORDS,
-} from "../../../schema/records.ts";
+import { OWN_TABLES, type OwnTable, pathOfTable, RECORDS } from "../../../schema/records.ts";
 import { REFERENCES } from "../../../schema/references.ts";
 import { assertEquals } from "@std/assert";
 import { type App, idOfCode, type Organization } from "../app/harness.ts";
@@ -31,9 +26,7 @@ export const RECORD_VALUES: Record<string, unknown> = {
 /** The fields of a table's records that a client writes. */
 export function writtenFields(table: OwnTable): string[] {
   return Object.entries(RECORDS[table].fields).flatMap(([name, field]) =>
-    field.kind === "values" || field.kind === "column" && field.body
-      ? [name]
-      : []
+    field.kind === "values" || field.kind === "column" && field.body ? [name] : []
   );
 }
 
@@ -80,9 +73,7 @@ export async function bodyUsing(
     case undefined:
       return { [field]: id };
     case "contributors": {
-      const roles = ["A01", "E07"].map((code) =>
-        idOfCode(app, "contributor_roles", code)
-      );
+      const roles = ["A01", "E07"].map((code) => idOfCode(app, "contributor_roles", code));
       return {
         contributors: (await Promise.all(roles)).map((contributor_role_id) => ({
           contributor_id: id,

@@ -124,8 +124,7 @@ export function list(
   const known = takes.map(([sent]) => sent).filter((sent) => sent !== null);
   const [first] = known;
   const [[wrong, code]] = refuses as [[unknown, string]];
-  const many = (count: number) =>
-    Array.from({ length: count }, (_, i) => known[i % known.length]);
+  const many = (count: number) => Array.from({ length: count }, (_, i) => known[i % known.length]);
   return {
     takes: [
       ...same([first], known),
@@ -138,9 +137,7 @@ export function list(
       [[first, null], ifNull, "/1"],
       [many(max + 1), "too_many"],
       ...isRequired ? each("too_few", []) : [],
-      ...isDistinct
-        ? [[[first, first], "duplicate", "/1"] as Values["refuses"][number]]
-        : [],
+      ...isDistinct ? [[[first, first], "duplicate", "/1"] as Values["refuses"][number]] : [],
     ],
   };
 }

@@ -115,11 +115,7 @@ const VALUES = [
 
 function* candidatesFor(field: Field): Generator<unknown> {
   const isList = field.kind === "list";
-  const schema = isList
-    ? field.item
-    : field.kind === "column"
-    ? field.body!
-    : v.never();
+  const schema = isList ? field.item : field.kind === "column" ? field.body! : v.never();
   const isArray = isList || v.is(schema, []);
   for (const value of optionsOf(schema) ?? VALUES) {
     const candidate = isArray ? [value] : value;

@@ -12,8 +12,7 @@ export const HISTORY: Record<string, ExampleRequest> = {
   getProductVersion: {
     summary: "The product before that",
     operation: "GET /products/{id}",
-    path: ({ updateProduct }) =>
-      `/products/${DEMO_PRODUCT}?at=${updateProduct.data.updated_at}`,
+    path: ({ updateProduct }) => `/products/${DEMO_PRODUCT}?at=${updateProduct.data.updated_at}`,
   },
   listDeletedProducts: {
     summary: "The last ones",

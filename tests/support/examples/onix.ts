@@ -36,8 +36,7 @@ export const ONIX: Record<string, ExampleRequest> = {
   getOnixRecord: {
     summary: "The book as it goes out",
     operation: "GET /onix/products/{id}",
-    path: ({ importOnix }) =>
-      `/onix/products/${importOnix.data.outcomes[0].id}`,
+    path: ({ importOnix }) => `/onix/products/${importOnix.data.outcomes[0].id}`,
   },
   listOnixRecords: {
     summary: "The first page of the feed",

@@ -5,11 +5,7 @@ import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import type { Exchange } from "../../../schema/openapi/examples.ts";
 import type { ExampleRequest, Responses } from "./request.ts";
 import { REQUESTS } from "./requests.ts";
-import {
-  openExampleReceiver,
-  webhookRequests,
-  withFixedTimes,
-} from "./webhooks.ts";
+import { openExampleReceiver, webhookRequests, withFixedTimes } from "./webhooks.ts";
 import { pause } from "../../../db/connections/deadline.ts";
 import { eventually } from "../app/eventually.ts";
 import { type App, openApp, send, SETTINGS } from "../app/harness.ts";
@@ -110,9 +106,7 @@ export async function makeExamples(app: Demo): Promise<string> {
         operation,
         request: { path, body },
         status,
-        response: operation.includes(" /webhooks")
-          ? withFixedTimes(response)
-          : response,
+        response: operation.includes(" /webhooks") ? withFixedTimes(response) : response,
       };
     }
     // Gives the next request a later time.
@@ -136,9 +130,7 @@ function valueOf<T>(
   value: T | ((responses: Responses) => T),
   responses: Responses,
 ): T {
-  return typeof value === "function"
-    ? (value as (responses: Responses) => T)(responses)
-    : value;
+  return typeof value === "function" ? (value as (responses: Responses) => T)(responses) : value;
 }
 
 const START = Date.parse("2026-01-01T09:00:00Z");
@@ -150,15 +142,13 @@ const START = Date.parse("2026-01-01T09:00:00Z");
 const GENERATED: [RegExp, (resource: string, number: string) => string][] = [
   [
     /[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g,
-    (resource, number) =>
-      `01980000-0000-7000-8000-${resource}${number.padStart(8, "0")}`,
+    (resource, number) => `01980000-0000-7000-8000-${resource}${number.padStart(8, "0")}`,
   ],
   [/\bcat_\w{12}_[\w-]{43}/g, () => "cat_3x4mp1e00001_EXAMPLE"],
   [/\bwhsec_[\w+/=]{44}/g, () => "whsec_EXAMPLE"],
   [
     /\bmsg_[\da-f]{32}/g,
-    (_, number) =>
-      `msg_0e5a3b1c7d9f4e2a8c6b0d1f2e3a4${number.padStart(3, "0")}`,
+    (_, number) => `msg_0e5a3b1c7d9f4e2a8c6b0d1f2e3a4${number.padStart(3, "0")}`,
   ],
   [
     /(?<="id":"|api-keys\/)[0-9a-z]{12}(?=")/g,
@@ -171,8 +161,7 @@ const GENERATED: [RegExp, (resource: string, number: string) => string][] = [
   ],
   [
     /\bP-\w{8}\b/g,
-    (resource, number) =>
-      `P-${resource.toUpperCase()}${number.padStart(4, "0")}`,
+    (resource, number) => `P-${resource.toUpperCase()}${number.padStart(4, "0")}`,
   ],
   [
     /\d{4}-\d\d-\d\dT[\d:.]+Z/g,

@@ -120,8 +120,7 @@ export const REQUESTS: Record<string, ExampleRequest> = {
   listProducts: {
     summary: "One product, with its languages, markets and sales rights",
     operation: "GET /products",
-    path:
-      "/products?search=odyssey&include=languages,product_territories,sales_rights",
+    path: "/products?search=odyssey&include=languages,product_territories,sales_rights",
   },
   listProductsRefused: {
     summary: "Every error with its parameter",

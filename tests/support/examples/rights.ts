@@ -13,8 +13,7 @@ export const RIGHTS: Record<string, ExampleRequest> = {
   replaceTerritories: {
     summary: "A territory with its supply",
     operation: "PUT /products/{id}/territories",
-    path: ({ createProduct }) =>
-      `/products/${createProduct.data.id}/territories`,
+    path: ({ createProduct }) => `/products/${createProduct.data.id}/territories`,
     body: [{
       market_reference: "UK",
       exclusivity: "exclusive",
@@ -58,8 +57,7 @@ export const RIGHTS: Record<string, ExampleRequest> = {
   replaceSalesRights: {
     summary: "Exclusive in two countries, and the rest of the world",
     operation: "PUT /products/{id}/sales-rights",
-    path: ({ createProduct }) =>
-      `/products/${createProduct.data.id}/sales-rights`,
+    path: ({ createProduct }) => `/products/${createProduct.data.id}/sales-rights`,
     body: [
       {
         sales_rights_type: "01",

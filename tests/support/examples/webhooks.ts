@@ -87,8 +87,7 @@ export function webhookRequests(url: string): Record<string, ExampleRequest> {
     testWebhook: {
       summary: "A receiver that works",
       operation: "POST /webhooks/{id}/test",
-      path: ({ createOwnWebhook }) =>
-        `/webhooks/${createOwnWebhook.data.id}/test`,
+      path: ({ createOwnWebhook }) => `/webhooks/${createOwnWebhook.data.id}/test`,
     },
     createProductSent: {
       summary: "A product that the webhook sends",
@@ -108,9 +107,7 @@ export function webhookRequests(url: string): Record<string, ExampleRequest> {
       summary: "The receiver works again",
       operation: "POST /webhooks/{id}/deliveries/{delivery_id}/retry",
       path: ({ createOwnWebhook, listDeliveries }) =>
-        `/webhooks/${createOwnWebhook.data.id}/deliveries/${
-          listDeliveries.data[0].id
-        }/retry`,
+        `/webhooks/${createOwnWebhook.data.id}/deliveries/${listDeliveries.data[0].id}/retry`,
     },
   };
 }

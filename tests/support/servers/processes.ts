@@ -1,12 +1,6 @@
 import { openFreshDatabase } from "../app/fresh_database.ts";
 import { TIMED } from "../app/deadline.ts";
-import {
-  type App,
-  createOrganization,
-  openApp,
-  send,
-  SETTINGS,
-} from "../app/harness.ts";
+import { type App, createOrganization, openApp, send, SETTINGS } from "../app/harness.ts";
 import { type Service, start } from "../app/process.ts";
 
 /** Starts the service without the shell of its task, with its errors as its only log, and waits until it is ready. */
@@ -40,16 +34,13 @@ export function servedAt(origin: () => string, sql: App["sql"]): Served {
 
 /** Sends requests to another process, and checks what holds for every response. */
 export function sendTo(origin: () => string): App["send"] {
-  return (path, init) =>
-    send(() => ask(`${origin()}${path}`, init), path, init);
+  return (path, init) => send(() => ask(`${origin()}${path}`, init), path, init);
 }
 
 /** A response without the headers of the HTTP server. */
 async function ask(address: string, init?: RequestInit): Promise<Response> {
   const { status, headers, body } = await fetch(address, init);
-  const own = [...headers].filter(([name]) =>
-    !["date", "content-length"].includes(name)
-  );
+  const own = [...headers].filter(([name]) => !["date", "content-length"].includes(name));
   return new Response(body, { status, headers: own });
 }
 

@@ -14,19 +14,16 @@ export async function matchesGolden(
     const { text } = parametersOf(statement, "organization");
     return `-- ${title}\n${format(text)}\n`;
   });
-  const current =
-    `-- To renew this file: UPDATE_GOLDEN=1 deno task test ${renewal}\n\n${
-      texts.join("\n")
-    }`;
+  const current = `-- To renew this file: UPDATE_GOLDEN=1 deno task test ${renewal}\n\n${
+    texts.join("\n")
+  }`;
   if (Deno.env.get("UPDATE_GOLDEN")) await Deno.writeTextFile(file, current);
   assertEquals(current, await Deno.readTextFile(file));
 }
 
-const CLAUSE =
-  /^(?:select|from|where|order by|limit|union all|(?:(?:left|full|cross) )?join)$/;
+const CLAUSE = /^(?:select|from|where|order by|limit|union all|(?:(?:left|full|cross) )?join)$/;
 
-const TOKENS =
-  /'[^']*'|\(|\)|,|\b(?:order by|union all|(?:left|full|cross) join)\b|[^'(),\s]+|\s/g;
+const TOKENS = /'[^']*'|\(|\)|,|\b(?:order by|union all|(?:left|full|cross) join)\b|[^'(),\s]+|\s/g;
 
 /** The statement without comments, with a line for each column and clause, indented by subselects. */
 function format(sql: string): string {

@@ -1,19 +1,12 @@
 import { asScript } from "../../../db/connections/transaction.ts";
-import {
-  json,
-  names,
-  raw,
-  sql,
-  type Statement,
-} from "../../../db/connections/sql.ts";
+import { json, names, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
 
 type Rows<T> = T & { readonly count: number };
 
 /** A statement that is sent when awaited, or a fragment of another statement. */
-export interface Query<T extends readonly object[]>
-  extends Statement, PromiseLike<Rows<T>> {}
+export interface Query<T extends readonly object[]> extends Statement, PromiseLike<Rows<T>> {}
 
 /** SQL without the service: a tag whose statements are sent when awaited. */
 export interface Sql {
@@ -80,8 +73,7 @@ export function tagOf(send: Send): Sql {
   }
   return Object.assign(tag, {
     json,
-    unsafe: (text: string) =>
-      lazy(raw(text), async () => (await send(raw(text)))[0]),
+    unsafe: (text: string) => lazy(raw(text), async () => (await send(raw(text)))[0]),
   }) as unknown as Sql;
 }
 
@@ -90,14 +82,11 @@ function isTemplate(given: object): given is TemplateStringsArray {
 }
 
 function rowOf(row: Readonly<Record<string, unknown>>): Statement {
-  const values = Object.values(row).map((value, i) =>
-    i === 0 ? sql`${value}` : sql`, ${value}`
-  );
+  const values = Object.values(row).map((value, i) => i === 0 ? sql`${value}` : sql`, ${value}`);
   return sql`(${names(...Object.keys(row))}) values (${values})`;
 }
 
 function lazy(statement: Statement, send: () => Promise<unknown>) {
-  const then: Promise<unknown>["then"] = (...handlers) =>
-    send().then(...handlers);
+  const then: Promise<unknown>["then"] = (...handlers) => send().then(...handlers);
   return { ...statement, then };
 }

@@ -133,12 +133,9 @@ export async function changesOfColumns(app: App): Promise<Change[]> {
   `;
   const has = (table: string, name: string) =>
     columns.some((column) => column.table === table && column.name === name);
-  const isOfProducts = (table: string) =>
-    table === "products" || has(table, "product_id");
+  const isOfProducts = (table: string) => table === "products" || has(table, "product_id");
   const hasChildren = (table: string) =>
-    columns.some(({ refers, table: other }) =>
-      refers === table && isOfProducts(other)
-    );
+    columns.some(({ refers, table: other }) => refers === table && isOfProducts(other));
   /** Null for a column that cannot change alone: part of a key. */
   const change = ({ table, name, type, refers }: Column) => {
     const value = VALUES[`${table}.${name}`] ?? VALUES[name];
@@ -152,9 +149,7 @@ export async function changesOfColumns(app: App): Promise<Change[]> {
     }
     if (!refers) return [BY_TYPE[type]?.(name) ?? "default"] as const;
     if (isOfProducts(refers)) return null;
-    const own = has(refers, "organization_id")
-      ? "x.organization_id = t.organization_id and"
-      : "";
+    const own = has(refers, "organization_id") ? "x.organization_id = t.organization_id and" : "";
     return [
       `(select x.id from ${refers} x where ${own} x.id <> t.${name} limit 1)`,
     ] as const;
