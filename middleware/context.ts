@@ -1,3 +1,4 @@
+import type { ErrorDetail } from "../schema/errors.ts";
 import type { Ignored } from "../schema/ignored.ts";
 import type { Caller, Queue } from "../db/connections/queue.ts";
 import type { Database } from "../db/database.ts";
@@ -66,6 +67,8 @@ export interface Context {
   log: RequestLog;
   /** The fields of the body that were ignored. */
   ignored?: Ignored[];
+  /** The warnings about what the body says. */
+  warnings?: ErrorDetail[];
 }
 
 /** A request whose path and method are those of an operation. */

@@ -87,7 +87,7 @@ export const OPERATIONS: readonly GuardedOperation[] = [
     handler: products.getArray("product_territories"),
     response: "TerritoriesResponse", headers: ["If-None-Match", "ETag"], errors: ["CONFLICT"] }),
   operation("PUT /products/{id}/territories", "replaceTerritories", { permission: "write",
-    handler: products.replaceArray("product_territories"), body: "ReplaceTerritories",
+    handler: products.replaceTerritories, body: "ReplaceTerritories",
     response: "ProductResponse", headers: ["If-Match", "ETag", "Ignored-Fields"], errors: ["CONFLICT"] }),
   operation("GET /products/{id}/sales-rights", "getSalesRights", { permission: "read",
     handler: products.getArray("product_sales_rights"),

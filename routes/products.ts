@@ -16,6 +16,7 @@ import type { Entry, ProductBody } from "../schema/bodies.ts";
 import { type Choice, isChoice } from "../schema/history.ts";
 import { unusedForm } from "../schema/ignored.ts";
 import type { ArrayName } from "../schema/product.ts";
+import { rivalPricesIn } from "../schema/rival_prices.ts";
 import { getPast } from "./history.ts";
 import { created, current, deletion, page } from "./responses.ts";
 
@@ -104,4 +105,12 @@ export function replaceArray(
     current(
       await replaceProductArray(database, params.id, array, body, precondition),
     );
+}
+
+/** `PUT /products/{id}/territories`. Warns of prices of which nobody knows which one counts. */
+export async function replaceTerritories(
+  context: Admitted<unknown, Entry[]>,
+): Promise<HandlerResponse> {
+  context.warnings = rivalPricesIn(context.body);
+  return await replaceArray("product_territories")(context);
 }

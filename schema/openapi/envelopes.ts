@@ -48,7 +48,7 @@ export function success<const D extends v.GenericSchema>(
     data: described(sentence, data),
     error: described("Null after a success.", v.null()),
     warnings: described(
-      "The fields of the body that were ignored, and of which the data says something else: a name beside an id, or a product form without a format. Absent if there are none.",
+      "The fields of the body that were ignored, and of which the data says something else: a name beside an id, or a product form without a format. Also prices of one supply of which nobody knows which one counts. Absent if there are none.",
       v.optional(v.array(ErrorDetail)),
     ),
   });

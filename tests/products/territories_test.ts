@@ -264,3 +264,36 @@ it("leave one complete tree of two concurrent ones", async ({ org }) => {
   ) => [market_reference, ...markets.map(({ name }) => name)]);
   assertEquals(names, Array(15).fill(names[0]));
 });
+
+it("tell two prices of one type, currency, country and time", async ({ org }) => {
+  const { path } = await org.create();
+  const price = { price_type: "02", price_amount: 7.99, currency_code: "GBP" };
+  const of = (territory: object) => ({ ...price, price_amount: 9.99, territory });
+  // deno-fmt-ignore
+  const cases: [other: object, isTold: boolean][] = [
+    [{ ...price, price_amount: 9.99 }, true],
+    [of({ countries_included: ["GB"] }), true],
+    [of({ regions_included: ["WORLD"], countries_excluded: ["GB"] }), true],
+    [{ ...price, currency_code: "EUR" }, false],
+    [{ ...price, price_type: "01" }, false],
+    [{ ...price, price_amount: null }, false],
+    [{ ...price, valid_from: "2027-03-01" }, false],
+    [{ ...price, minimum_order_quantity: 10 }, false],
+  ];
+  for (const [other, isTold] of cases) {
+    const put = await org.put(`${path}/territories`, [
+      {},
+      { supply_details: [{ prices: [price] }, { prices: [price, other] }] },
+    ]);
+
+    assertEquals(put.status, 200, put.text);
+    assertEquals(
+      put.body.warnings?.map(({ pointer, code }: { pointer: string; code: string }) => ({
+        pointer,
+        code,
+      })),
+      isTold ? [{ pointer: "/1/supply_details/1/prices/1", code: "two_prices" }] : undefined,
+      JSON.stringify(other),
+    );
+  }
+});
