@@ -1,6 +1,7 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, type ErrorDetail, invalid, unknownReference } from "../../schema/errors.ts";
 import type { Queries } from "../database.ts";
+import { transactionOrDryRun } from "../dry_run.ts";
 import { selectProducts } from "../products/read.ts";
 import { planRestorations, type Restoration, restoreOnix } from "../products/restorations.ts";
 import { valuesOf } from "../products/versions.ts";
@@ -23,8 +24,7 @@ export async function restoreProduct(
   restoration: Restoration,
   { skipMissing, isDryRun }: { skipMissing: boolean; isDryRun: boolean },
 ): Promise<Restored> {
-  let restored: Restored | undefined;
-  await database.transaction(async (tx) => {
+  return await transactionOrDryRun(database, isDryRun, async (tx) => {
     const [planned] = await planRestorations(tx, [restoration]);
     if (planned instanceof ApiError) throw planned;
     const { before } = planned!;
@@ -46,21 +46,9 @@ export async function restoreProduct(
     }
     const [[found]] = await tx.send(selectProducts([change.id]));
     const { product } = found!;
-    restored = {
-      product,
-      ...shownChanges(before, valuesOf(product)),
-      skipped,
-    };
-    if (isDryRun) throw DRY_RUN;
-    await tx.commit();
-  }).catch((error) => {
-    if (error !== DRY_RUN) throw error;
+    return { product, ...shownChanges(before, valuesOf(product)), skipped };
   });
-  return restored!;
 }
-
-/** Ends the transaction of a dry run. */
-const DRY_RUN = new Error("A dry run is rolled back");
 
 /** The error with the series, if that is one of the collections that are gone. */
 function withSeries(

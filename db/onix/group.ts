@@ -17,6 +17,7 @@ import type { Outcome } from "../../schema/onix/report/report.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
+import { transactionOrDryRun } from "../dry_run.ts";
 import { readInGroups } from "../products/read.ts";
 import { changedFields } from "../products/upsert.ts";
 import { type Cause, writeTogether } from "../products/write_together.ts";
@@ -95,9 +96,8 @@ export async function importGroup(
   const unchanged = await findUnchanged(queries(), decided, matches, options);
   const changing = decided.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
-  let outcomes: Outcomes = new Map();
-  await queries().transaction(async (tx) => {
-    outcomes = new Map();
+  const outcomes = await transactionOrDryRun(queries(), dryRun, async (tx) => {
+    const outcomes: Outcomes = new Map();
     for (let rest: readonly Item[] = changing; rest.length > 0;) {
       const matches = new Matches(await lockFound(tx, rest), numbers);
       const plan = planOf(rest, matches, outcomes, options);
@@ -128,23 +128,17 @@ export async function importGroup(
       );
       rest = plan.later;
     }
-    if (dryRun) throw DRY_RUN;
-    await tx.commit();
-  }, WAITS).catch((error) => {
-    if (error !== DRY_RUN) throw error;
-    for (const outcome of outcomes.values()) {
-      // The product that it creates is rolled back.
-      if (outcome.outcome === "created") outcome.id = null;
-    }
-  });
+    return outcomes;
+  }, WAITS);
+  for (const outcome of outcomes.values()) {
+    // The product that it creates is rolled back.
+    if (dryRun && outcome.outcome === "created") outcome.id = null;
+  }
   return new Map([...unchanged, ...outcomes]);
 }
 
 /** Another import of the same records may take longer than the time for other locks. */
 const WAITS = sql`set local lock_timeout = '8s'`;
-
-/** Ends the transaction of a dry run. */
-const DRY_RUN = new Error("A dry run is rolled back");
 
 /**
  * The outcomes of the records that change nothing, without a transaction: the product has

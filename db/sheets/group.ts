@@ -11,6 +11,7 @@ import { changesOf, type Draft, draftOf, faultsOf, messageAt } from "../../schem
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
+import { transactionOrDryRun } from "../dry_run.ts";
 import { MAX_BYTES } from "../long_text.ts";
 import { linkRecords } from "../onix/links.ts";
 import type { Write } from "../products/change.ts";
@@ -41,22 +42,16 @@ interface Plan<C = Write | ApiError> {
   change: C;
 }
 
-const DRY_RUN = new Error("A dry run is rolled back");
-
 /** Writes the first of the rows whose products fit into memory. The others have no outcome yet. */
 export async function importRows(
   queries: () => Queries,
   rows: readonly SheetRow[],
   options: RowOptions,
 ): Promise<void> {
-  await queries().transaction(async (tx) => {
+  await transactionOrDryRun(queries(), options.dry_run, async (tx) => {
     for (const row of rows) row.outcome = undefined;
     const plans = await planRows(tx, rows, options);
     await writePlans(tx, plans, options);
-    if (options.dry_run) throw DRY_RUN;
-    await tx.commit();
-  }).catch((error) => {
-    if (error !== DRY_RUN) throw error;
   });
 }
 
