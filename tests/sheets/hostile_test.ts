@@ -43,8 +43,9 @@ for (const [head, part, line, code] of SHEETS) {
     const [detail] = answer.error.details;
     assertEquals([detail.line, detail.code], [line, code], text);
     assertEquals((await org.get("/api/products")).body.meta.total, 0);
-    // The bytes are kept, and some of their text waits to be collected.
-    assert(Math.max(peak, memory()) < before + 256 * MIB, `${before} ${peak}`);
+    // The bytes are kept. A million lines leave 300 MiB of garbage in a worker of tests, whose
+    // heap may grow as V8 likes; records of as many bytes would take gigabytes.
+    assert(Math.max(peak, memory()) < before + 640 * MIB, `${before} ${peak}`);
   });
 }
 
