@@ -49,49 +49,77 @@ export function rivals(
     return canonical([...APART.map((name) => price[name] || null), limitsOf(price)]);
   });
   return [...alike.values()].flatMap((group) => {
-    const known: [number, Places][] = [];
+    const earlier = new Earlier();
     return group.flatMap((index): [number, number][] => {
-      const own = placesOf(prices[index]!);
-      const rival = known.find(([, other]) => overlap(own, other));
-      known.push([index, own]);
-      return rival ? [[rival[0], index]] : [];
+      const places = placesOf(prices[index]!);
+      const rival = earlier.rivalOf(places);
+      earlier.add(index, places);
+      return rival === undefined ? [] : [[rival, index]];
     });
   });
 }
 
-/** Where a price is valid. */
+/** Where a price is valid: in these places, but for those. */
 interface Places {
-  isEverywhere: boolean;
-  included: ReadonlySet<string>;
+  included: readonly string[];
   excluded: ReadonlySet<string>;
 }
+
+const WORLD = "WORLD";
 
 function placesOf(price: Entry): Places {
   const territory = (price.territory ?? {}) as Record<string, string[] | null>;
   const { countries_included, regions_included } = territory;
-  const included = new Set([
-    ...countries_included ?? [],
-    ...regions_included ?? [],
-  ]);
   const { countries_excluded, regions_excluded } = territory;
+  const included = [...countries_included ?? [], ...regions_included ?? []];
   return {
-    isEverywhere: included.size === 0 || included.has("WORLD"),
-    included,
-    excluded: new Set([
-      ...countries_excluded ?? [],
-      ...regions_excluded ?? [],
-    ]),
+    included: included.length === 0 || included.includes(WORLD) ? [WORLD] : included,
+    excluded: new Set([...countries_excluded ?? [], ...regions_excluded ?? []]),
   };
 }
 
-/** Whether there is a country of both. A region such as `GB-SCT` is a part of its country. */
-function overlap(one: Places, other: Places): boolean {
-  if (one.isEverywhere && other.isEverywhere) return true;
-  const [few, many] = one.isEverywhere ? [other, one] : [one, other];
-  return few.included.values().some((place) =>
-    [place, place.replace(/-.*/, "")].some((each) =>
-      !many.excluded.has(each) &&
-      (many.isEverywhere || many.included.has(each))
-    )
-  );
+/**
+ * The prices before one, by their places: a comparison of each with each would take seconds
+ * for the prices that a body can hold.
+ */
+class Earlier {
+  /** The first price that includes a place, and what all that do exclude of it. */
+  readonly #areas = new Map<string, { index: number; excluded: ReadonlySet<string> }>();
+
+  /** The index of a price for a place of these. */
+  rivalOf({ included, excluded }: Places): number | undefined {
+    if (included[0] === WORLD) {
+      const isValid = ([place]: [string, unknown]) => isNotIn(excluded, place);
+      return this.#areas.get(WORLD)?.index ?? this.#areas.entries().find(isValid)?.[1].index;
+    }
+    for (const place of included) {
+      if (excluded.has(place)) continue;
+      for (const area of [place, countryOf(place), WORLD]) {
+        const earlier = this.#areas.get(area);
+        if (earlier && isNotIn(earlier.excluded, place)) return earlier.index;
+      }
+    }
+  }
+
+  add(index: number, { included, excluded }: Places): void {
+    const parts = Map.groupBy(excluded, countryOf);
+    for (const place of included) {
+      const own = place === WORLD ? excluded : new Set(parts.get(place));
+      const before = this.#areas.get(place);
+      this.#areas.set(place, {
+        index: before?.index ?? index,
+        excluded: before?.excluded.intersection(own) ?? own,
+      });
+    }
+  }
+}
+
+/** Whether neither the place nor the country that it is a part of is one of these. */
+function isNotIn(places: ReadonlySet<string>, place: string): boolean {
+  return !places.has(place) && !places.has(countryOf(place));
+}
+
+/** The country of a region such as `GB-SCT`. */
+function countryOf(place: string): string {
+  return place.replace(/-.*/, "");
 }

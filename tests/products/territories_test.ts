@@ -269,8 +269,9 @@ it("tell two prices of one type, currency, country and time", async ({ org }) =>
   const { path } = await org.create();
   const price = { price_type: "02", price_amount: 7.99, currency_code: "GBP" };
   const of = (territory: object) => ({ ...price, price_amount: 9.99, territory });
+  const scotland = of({ regions_included: ["GB-SCT"] });
   // deno-fmt-ignore
-  const cases: [other: object, isTold: boolean][] = [
+  const cases: [other: object, isTold: boolean, first?: object][] = [
     [{ ...price, price_amount: 9.99 }, true],
     [of({ countries_included: ["GB"] }), true],
     [of({ regions_included: ["WORLD"], countries_excluded: ["GB"] }), true],
@@ -279,11 +280,15 @@ it("tell two prices of one type, currency, country and time", async ({ org }) =>
     [{ ...price, price_amount: null }, false],
     [{ ...price, valid_from: "2027-03-01" }, false],
     [{ ...price, minimum_order_quantity: 10 }, false],
+    [scotland, true, of({ countries_included: ["GB"] })],
+    [scotland, false, of({ countries_included: ["GB"], regions_excluded: ["GB-SCT"] })],
+    [scotland, false, of({ regions_included: ["WORLD"], countries_excluded: ["GB"] })],
+    [of({ regions_included: ["WORLD"], countries_excluded: ["GB"] }), false, scotland],
   ];
-  for (const [other, isTold] of cases) {
+  for (const [other, isTold, first = price] of cases) {
     const put = await org.put(`${path}/territories`, [
       {},
-      { supply_details: [{ prices: [price] }, { prices: [price, other] }] },
+      { supply_details: [{ prices: [price] }, { prices: [first, other] }] },
     ]);
 
     assertEquals(put.status, 200, put.text);
