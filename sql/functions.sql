@@ -582,13 +582,13 @@ create or replace function onix_beside(organization uuid, product uuid) returns 
 language sql stable set search_path from current as $$
   select jsonb_build_object(
     'onix_records', array(
-      select to_jsonb(n) from onix_records n where n.organization_id = organization and n.product_id = product
+      select to_jsonb(n) - 'reading' from onix_records n where n.organization_id = organization and n.product_id = product
     ),
     'onix_aliases', array(
       select to_jsonb(a) from onix_aliases a where a.organization_id = organization and a.product_id = product
     ),
     'onix_senders', array(
-      select to_jsonb(s) from onix_senders s where s.organization_id = organization and s.product_id = product
+      select to_jsonb(s) - 'reading' from onix_senders s where s.organization_id = organization and s.product_id = product
     )
   )
 $$;

@@ -11,7 +11,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import { sizeOfStored } from "../products/read.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
 import { lockAndFind } from "../products/write_together.ts";
-import type { Item } from "./items.ts";
+import type { Gist, Item } from "./items.ts";
 
 /*
  * Which product a record is of: the one that is bound to its RecordReference or has it as an alias,
@@ -46,9 +46,9 @@ export interface Locked extends Found {
 
 /** The keys by which the records, and upserts of the same books, find products. */
 function productKeysOf(items: readonly Item[]): LockKey[] {
-  return items.flatMap(({ incoming }) => [
-    { match: "record_reference", value: incoming.reference },
-    ...isbnKeys(incoming),
+  return items.flatMap(({ gist }) => [
+    { match: "record_reference", value: gist.reference },
+    ...isbnKeys(gist),
   ]);
 }
 
@@ -109,29 +109,33 @@ export async function lockFound(
 
 /** The sender of the message that these records are of. */
 function senderOf([item]: readonly Item[]): string | null {
-  return item!.incoming.sent.sender;
+  return item!.arrived.sent.sender;
 }
 
 /** The condition that one of the records may be of product `p`. */
 function mayBeOf(items: readonly Item[]): Statement {
-  const references = items.map(({ incoming }) => incoming.reference);
+  const references = items.map(({ gist }) => gist.reference);
+  const isbns = items.flatMap(({ gist }) => isbnNumber(gist) ?? []);
+  return sql`(${isBoundTo(sql`p.id`, references)} or ${hasIsbn(isbns)})`;
+}
+
+/** The condition that records with one of the references find the product with this id by that. */
+export function isBoundTo(id: Statement, references: readonly string[]): Statement {
   const ids = references.flatMap((reference) => ownId(reference) ?? []);
-  const isbns = items.flatMap(({ incoming }) => isbnNumber(incoming) ?? []);
   return sql`(
-    p.id ${isAnyOf(ids)}
-    or p.id = any(array(
+    ${id} ${isAnyOf(ids)}
+    or ${id} = any(array(
       select b.product_id
       from onix_records b
       where b.organization_id = ${organization}
         and b.record_reference ${isOneOfTexts(references)}
     ))
-    or p.id = any(array(
+    or ${id} = any(array(
       select a.product_id
       from onix_aliases a
       where a.organization_id = ${organization}
         and a.record_reference ${isOneOfTexts(references)}
     ))
-    or ${hasIsbn(isbns)}
   )`;
 }
 
@@ -176,16 +180,16 @@ export class Matches<F extends Found> {
   }
 
   /** The product that has the reference of the record. */
-  #bound({ reference }: Item["incoming"]): F | undefined {
+  #bound({ reference }: Gist): F | undefined {
     return this.#byReference.get(reference) ??
       this.#byId.get(ownId(reference) ?? "");
   }
 
   /** The product of the record, if there is one, or `ambiguous`. */
-  of({ incoming }: Item): F | "ambiguous" | undefined {
-    const { notification } = incoming;
-    const number = isbnNumber(incoming);
-    const bound = this.#bound(incoming);
+  of({ gist }: Item): F | "ambiguous" | undefined {
+    const { notification } = gist;
+    const number = isbnNumber(gist);
+    const bound = this.#bound(gist);
     if (bound || notification === "05" || number === null) return bound;
     const [product, another] = this.sharing(number);
     return another ? "ambiguous" : product;
@@ -201,7 +205,7 @@ export class Matches<F extends Found> {
     const found = this.of(item);
     return typeof found === "object" && found.reference !== null &&
       referencesOf(found).every((reference) =>
-        reference !== item.incoming.reference &&
+        reference !== item.gist.reference &&
         this.#numbers.isbnOf(reference) === undefined
       );
   }

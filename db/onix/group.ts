@@ -53,6 +53,7 @@ import {
 } from "./plan.ts";
 import {
   findDeleted,
+  noteReadings,
   noteReferences,
   noteSenders,
   readStored,
@@ -90,9 +91,9 @@ export async function importGroup(
   const matches = new Matches(found, numbers);
   const waiting = new Set(
     items.filter((item) => mayWait && matches.mayLose(item))
-      .map(({ incoming: { reference } }) => reference),
+      .map(({ gist: { reference } }) => reference),
   );
-  const decided = items.filter(({ incoming: { reference } }) => !waiting.has(reference));
+  const decided = items.filter(({ gist: { reference } }) => !waiting.has(reference));
   const unchanged = await findUnchanged(queries(), decided, matches, options);
   const changing = decided.filter((item) => !unchanged.has(item));
   if (changing.length === 0) return unchanged;
@@ -125,6 +126,7 @@ export async function importGroup(
         ...storeRecords(quiet),
         ...noteReferences([...done, ...quiet]),
         ...noteSenders([...done, ...quiet, ...plan.unchanged], options),
+        ...noteReadings(plan.unchanged),
       );
       rest = plan.later;
     }
@@ -169,7 +171,7 @@ async function findUnchanged(
       same.push({ item, id: found.id, found });
     }
   }
-  const noted = options.dryRun ? [] : noteSenders(same, options);
+  const noted = options.dryRun ? [] : [...noteSenders(same, options), ...noteReadings(same)];
   if (noted.length > 0) await database.write(...noted);
   return outcomes;
 }
@@ -236,7 +238,7 @@ async function writesOf(
 }
 
 /** The book of a product that does not exist yet. */
-function newBook({ item: { incoming: { reference } } }: Planned): Book {
+function newBook({ item: { gist: { reference } } }: Planned): Book {
   const identifiers = { publisher: [], imprint: [] };
   return {
     product: {},
@@ -300,9 +302,10 @@ function writeOf(
   const write = {
     ...one,
     stored: {
-      reference: found?.reference ?? item.incoming.reference,
+      reference: found?.reference ?? item.gist.reference,
       text: form.text,
       digest: form.digest,
+      reading: form === item.form ? item.reading : null,
       differences,
       ids: idsIn(form.record),
       isEdited,
@@ -338,7 +341,7 @@ function writeOf(
 }
 
 /** The record, as the history of its product names it. */
-function sourceOf({ item: { incoming: { sent, reference } } }: Planned): Entry {
+function sourceOf({ item: { arrived: { sent }, gist: { reference } } }: Planned): Entry {
   return {
     sender: sent.sender,
     sent: sent.at === null ? null : new Date(sent.at).toISOString(),
@@ -348,7 +351,7 @@ function sourceOf({ item: { incoming: { sent, reference } } }: Planned): Entry {
 
 /** The warning of a record whose product had another reference, or was deleted. */
 function warningsOf(
-  { item: { incoming: { reference } }, found }: Planned,
+  { item: { gist: { reference } }, found }: Planned,
   deleted: ReadonlyMap<string, string>,
 ): Message[] {
   if (!found) {
@@ -382,7 +385,7 @@ function compare(
 ): Compared {
   const { incoming } = one.item;
   const form = formToStore(one, book, own, received, edits);
-  const now = form === one.item ? incoming : readRecord(form.record);
+  const now = form === one.item.form ? incoming : readRecord(form.record);
   const last = own && { ...readRecord(own.record, now), ...own };
   // A record with an ISBN-10 alone also has an ISBN-13: the 978 form.
   const { isbn13 } = book.product;
@@ -401,12 +404,12 @@ function formToStore(
   received: Received | null,
   edits: Edits,
 ): StoredForm {
-  if (item.incoming.notification !== "04") return item;
+  if (item.gist.notification !== "04") return item.form;
   const base = own && (found!.is_current || edits !== "overwrite")
     ? own.record
     // What requests have changed since stays changed.
     : writeRecord(book, received, "3.1").record;
-  return storedForm(replaceBlocks(base, item.record));
+  return storedForm(replaceBlocks(base, item.incoming.record));
 }
 
 /** Whether messages show the product differently with one record than with another. */

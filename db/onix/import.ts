@@ -12,8 +12,9 @@ import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
 import type { Numbers } from "./find.ts";
 import { importGroup } from "./group.ts";
-import { type Item, readItem } from "./items.ts";
+import { type Arrived, arrivedOf, Item, type Readings, readItem } from "./items.ts";
 import { fault, type PlanOptions, referenceOfAnother } from "./plan.ts";
+import { findReadings } from "./records.ts";
 
 /** The maximum number of records in a group, which is written in one transaction. */
 const MAX_RECORDS = 100;
@@ -75,6 +76,7 @@ export async function importMessage(
 
   /** Writes the group while the next one is read. */
   async function flush(): Promise<void> {
+    await group.read(queries, pace);
     await writing;
     writing = write(group);
     // It is awaited before the next group is written.
@@ -114,7 +116,6 @@ export async function importMessage(
         continue;
       }
       group.add(part, header!);
-      await pace();
       if (group.isFull || group.isOld) await flush();
     }
   }
@@ -145,17 +146,17 @@ interface ImportedGroup extends Beside {
 class Books implements Numbers {
   readonly #references = new Map<string, string>();
   /** The latest ISBN and the first form of each reference. */
-  readonly #books = new Map<string, { isbn: string; form: unknown }>();
+  readonly #books = new Map<string, { isbn: string; form: string | null }>();
 
   /** Adds the ISBN of a record. Returns the other reference under which an earlier record has it. */
-  add({ incoming }: Item): string | undefined {
-    const isbn = isbnNumber(incoming);
-    if (isbn === null || incoming.notification === "05") return;
-    const { reference, values: { product_form } } = incoming;
+  add({ gist }: Item): string | undefined {
+    const isbn = isbnNumber(gist);
+    const { reference, notification, form } = gist;
+    if (isbn === null || notification === "05") return;
     const book = this.#books.get(reference);
     if (book) book.isbn = isbn;
     else if (this.#books.size < MAX_BOOKS) {
-      this.#books.set(reference, { isbn, form: product_form });
+      this.#books.set(reference, { isbn, form });
     }
     const known = this.#references.get(isbn);
     if (known !== undefined) return known === reference ? undefined : known;
@@ -165,13 +166,12 @@ class Books implements Numbers {
   }
 
   /** Whether an earlier record with this reference has another ISBN and another form. */
-  isAnother({ incoming }: Item): boolean {
-    const isbn = isbnNumber(incoming);
-    const { reference, notification, values: { product_form } } = incoming;
+  isAnother({ gist }: Item): boolean {
+    const isbn = isbnNumber(gist);
+    const { reference, notification, form } = gist;
     if (isbn === null || ["04", "05"].includes(notification)) return false;
     const known = this.#books.get(reference);
-    return known !== undefined && known.isbn !== isbn &&
-      known.form !== product_form;
+    return known !== undefined && known.isbn !== isbn && known.form !== form;
   }
 
   isbnOf(reference: string): string | undefined {
@@ -181,6 +181,8 @@ class Books implements Numbers {
 
 /** Records that are written together. */
 class RecordGroup {
+  /** Those that wait to be read together: what is stored of them is looked up at once. */
+  #unread: (Arrived | Unreadable)[] = [];
   readonly #entries: (Item | ImportedGroup)[] = [];
   #length = 0;
   #started = 0;
@@ -192,7 +194,7 @@ class RecordGroup {
   }
 
   get isFull(): boolean {
-    return this.#entries.length >= MAX_RECORDS ||
+    return this.#unread.length + this.#entries.length >= MAX_RECORDS ||
       this.#length >= MAX_GROUP_LENGTH;
   }
 
@@ -203,12 +205,28 @@ class RecordGroup {
   /** Adds a record of a message with this header. */
   add(part: ProductPart | Unreadable, header: Element): void {
     this.#started ||= performance.now();
-    if (part.kind === "unreadable") {
-      const { reference, line, code, message } = part;
-      this.#entries.push(rejected(reference, line, [fault(code, message)]));
-      return;
+    const one = part.kind === "product" ? arrivedOf(part.product, header) : part;
+    if (one.kind === "arrived") this.#length += one.length;
+    this.#unread.push(one);
+  }
+
+  /** Reads the records that were added. */
+  async read(queries: () => Queries, pace: () => Promise<void>): Promise<void> {
+    const arrived = this.#unread.filter((one) => one.kind === "arrived");
+    const readings = await findReadings(queries(), arrived);
+    for (const one of this.#unread) {
+      await pace();
+      if (one.kind === "arrived") this.#read(one, readings);
+      else {
+        const { reference, line, code, message } = one;
+        this.#entries.push(rejected(reference, line, [fault(code, message)]));
+      }
     }
-    const item = readItem(part.product, header);
+    this.#unread = [];
+  }
+
+  #read(arrived: Arrived, readings: Readings): void {
+    const item = readItem(arrived, readings);
     if ("kind" in item) {
       const { reference, line, messages, moreMessages } = item;
       this.#entries.push({
@@ -216,25 +234,25 @@ class RecordGroup {
         moreMessages,
       });
     } else if (this.#books.isAnother(item)) {
-      const { reference, line, messages, moreMessages } = item.incoming;
+      const { reference, messages, moreMessages } = item.gist;
       const all = [...messages, referenceOfAnother(item)];
-      this.#entries.push({ ...rejected(reference, line, all), moreMessages });
+      this.#entries.push({ ...rejected(reference, arrived.line, all), moreMessages });
     } else {
       item.rival = this.#books.add(item);
-      this.push(item);
+      this.#entries.push(item);
     }
   }
 
   /** Adds a record that has been read. */
   push(item: Item): void {
     this.#entries.push(item);
-    this.#length += item.text.length;
+    this.#length += item.arrived.length;
   }
 
   /** Whether a record has this reference. */
   has(reference: string): boolean {
     return this.#entries.some((entry) =>
-      "incoming" in entry && entry.incoming.reference === reference
+      entry instanceof Item && entry.gist.reference === reference
     );
   }
 
@@ -245,10 +263,10 @@ class RecordGroup {
     waiting?: RecordGroup,
   ): Promise<void> {
     const items = this.#entries.filter((entry) =>
-      "incoming" in entry && !waiting?.has(entry.incoming.reference)
+      entry instanceof Item && !waiting?.has(entry.gist.reference)
     ) as Item[];
     for (const areTests of [false, true]) {
-      const group = items.filter(({ incoming: { notification } }) =>
+      const group = items.filter(({ gist: { notification } }) =>
         TESTS.includes(notification) === areTests
       );
       if (group.length === 0) continue;
@@ -262,7 +280,7 @@ class RecordGroup {
       for (const [item, outcome] of outcomes) this.#outcomes.set(item, outcome);
     }
     for (const entry of this.#entries) {
-      if ("incoming" in entry && !this.#outcomes.has(entry)) {
+      if (entry instanceof Item && !this.#outcomes.has(entry)) {
         waiting?.push(entry);
       }
     }
@@ -271,13 +289,13 @@ class RecordGroup {
   /** The outcomes of the records that do not wait, in their order. */
   *results(): Generator<ImportedGroup> {
     for (const entry of this.#entries) {
-      if (!("incoming" in entry)) {
+      if (!(entry instanceof Item)) {
         yield entry;
         continue;
       }
       const outcome = this.#outcomes.get(entry);
       if (!outcome) continue;
-      const { incoming: { unmapped, moreMessages }, notSent } = entry;
+      const { unmapped, moreMessages, notSent } = entry.gist;
       yield outcome.outcome === "rejected"
         ? { outcome, moreMessages }
         : { outcome, moreMessages, unmapped, notSent };

@@ -1,20 +1,81 @@
 import { createHash } from "node:crypto";
 import { guarded } from "../../schema/defects.ts";
-import { childValue, type Element } from "../../schema/onix/xml/element.ts";
-import { type Incoming, readRecord, type Rejected } from "../../schema/onix/mapping/incoming.ts";
+import { childValue, type Element, saidOf } from "../../schema/onix/xml/element.ts";
+import {
+  type Incoming,
+  type Notification,
+  readRecord,
+  type Rejected,
+} from "../../schema/onix/mapping/incoming.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
-import type { Paths } from "../../schema/onix/xml/paths.ts";
+import type { Message, Paths } from "../../schema/onix/xml/paths.ts";
+import { type Sent, sentOf } from "../../schema/onix/xml/sent.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
+import { VERSION } from "../../schema/version.ts";
 import { FAILED } from "./plan.ts";
 
-/** A record of a message that can be written. */
-export interface Item extends StoredForm {
-  incoming: Incoming;
-  /** The paths in the record that no message of release 3.1 has. */
+/*
+ * The records of a message. Reading one takes most of the time of an import, and depends on
+ * nothing that is stored. So what it has found out is stored with the hash of all that
+ * decides that, and the same record is not read again until its values are needed.
+ */
+
+/** A record of a message as it arrived. */
+export interface Arrived {
+  kind: "arrived";
+  product: Element;
+  header: Element;
+  sent: Sent;
+  /** What finds its product. Null: it has none, and is rejected when it is read. */
+  reference: string | null;
+  line: number;
+  /**
+   * All that decides what reading it finds out: the version of the service, whose rules and
+   * code lists are part of it, and the hash of what the record says, of the header's defaults,
+   * and of whether its time lies ahead.
+   */
+  key: string;
+  /** The number of characters that it says. */
+  length: number;
+}
+
+/** A record of a message with this header. */
+export function arrivedOf(product: Element, header: Element): Arrived {
+  const sent = sentOf(header);
+  const said = saidOf(product);
+  const defaults = header.children.filter(({ name }) => name.startsWith("Default"));
+  const ofHeader = JSON.stringify([sent.ahead !== undefined, ...defaults.map(saidOf)]);
+  const hash = createHash("sha256").update(ofHeader).update(said).digest("base64url");
+  return {
+    kind: "arrived",
+    product,
+    header,
+    sent,
+    reference: childValue(product, "RecordReference") ?? null,
+    line: product.line ?? 0,
+    key: `${VERSION} ${hash}`,
+    length: said.length,
+  };
+}
+
+/** What reading a record has found out, without its values: all that an unchanged one needs. */
+export interface Gist {
+  reference: string;
+  notification: Notification;
+  isbn13: string | null;
+  isbn10: string | null;
+  /** Its form (List 150), if it has one. */
+  form: string | null;
+  messages: Message[];
+  /** How many warnings are left out. */
+  moreMessages: number;
+  /** The data elements that no field holds. */
+  unmapped: Paths;
+  /** The paths that no message of release 3.1 has. */
   notSent: Paths;
-  /** The other reference under which an earlier record of the message has the same ISBN. */
-  rival?: string | undefined;
+  /** The hash of the record to store. */
+  digest: string;
 }
 
 /** The record to store, of a partial update its blocks, the text of that, and its hash. */
@@ -24,26 +85,107 @@ export interface StoredForm {
   digest: string;
 }
 
-/** Reads a record of a message with this header. */
-export function readItem(product: Element, header: Element): Item | Rejected {
+/** The gists that are stored, each behind its key as text, by these keys. */
+export type Readings = ReadonlyMap<string, string>;
+
+/** The key of a gist that is stored. */
+export function keyOf(reading: string): string {
+  return reading.slice(0, reading.indexOf("{"));
+}
+
+/** The longest gist that is stored, in characters. Those of real records have a thousand. */
+const MAX_READING = 32 * 1024;
+
+/** A record of a message that can be written. */
+export class Item {
+  readonly arrived: Arrived;
+  readonly gist: Gist;
+  /** The gist behind its key, to be stored with the record. Null: the record is read each time. */
+  readonly reading: string | null;
+  /** Whether the gist is a stored one. */
+  readonly isKnown: boolean;
+  /** The other reference under which an earlier record of the message has the same ISBN. */
+  rival?: string | undefined;
+  #incoming: Incoming | undefined;
+  #form: StoredForm | undefined;
+
+  constructor(
+    arrived: Arrived,
+    gist: Gist,
+    reading: string | null,
+    read?: { incoming: Incoming; form: StoredForm },
+  ) {
+    this.arrived = arrived;
+    this.gist = gist;
+    this.reading = reading;
+    this.isKnown = read === undefined;
+    this.#incoming = read?.incoming;
+    this.#form = read?.form;
+  }
+
+  /** The record with its values. One whose gist is stored is read now. */
+  get incoming(): Incoming {
+    return this.#incoming ??= readAgain(this.arrived);
+  }
+
+  /** The form in which the record is stored. */
+  get form(): StoredForm {
+    return this.#form ??= storedForm(this.incoming.record);
+  }
+}
+
+/** Reads a record, unless its gist is stored. */
+export function readItem(arrived: Arrived, readings: Readings): Item | Rejected {
+  const known = readings.get(arrived.key);
+  if (known) return new Item(arrived, JSON.parse(known.slice(arrived.key.length)), known);
   return guarded(
-    () => itemOf(product, header),
+    () => itemOf(arrived),
     () => ({
       kind: "rejected",
-      reference: childValue(product, "RecordReference") ?? null,
-      line: product.line ?? 0,
+      reference: arrived.reference,
+      line: arrived.line,
       messages: [FAILED],
       moreMessages: 0,
     }),
   );
 }
 
-function itemOf(product: Element, header: Element): Item | Rejected {
-  const incoming = readRecord(product, header);
+function itemOf(arrived: Arrived): Item | Rejected {
+  const incoming = readRecord(arrived.product, arrived.header);
   if (incoming.kind === "rejected") return incoming;
-  const { record } = incoming;
-  const notSent = notSentOf(record, "3.1");
-  return { incoming, notSent, ...storedForm(record) };
+  const form = storedForm(incoming.record);
+  const gist = gistOf(incoming, form);
+  const reading = arrived.key + JSON.stringify(gist);
+  // What is told of a header is told once, of whichever record comes first.
+  const isStored = !incoming.tellsOfHeader && reading.length <= MAX_READING;
+  return new Item(arrived, gist, isStored ? reading : null, { incoming, form });
+}
+
+function gistOf(incoming: Incoming, { digest }: StoredForm): Gist {
+  const { reference, notification, isbn13, isbn10, values } = incoming;
+  const { messages, moreMessages, unmapped, record } = incoming;
+  return {
+    reference,
+    notification,
+    isbn13,
+    isbn10,
+    form: values.product_form as string | undefined ?? null,
+    messages,
+    moreMessages,
+    unmapped: listed(unmapped),
+    notSent: listed(notSentOf(record, "3.1")),
+    digest,
+  };
+}
+
+function listed({ paths, more }: Paths): Paths {
+  return { paths, more };
+}
+
+function readAgain({ product, header }: Arrived): Incoming {
+  const incoming = readRecord(product, header);
+  if (incoming.kind === "rejected") throw new TypeError("A record that was read is rejected");
+  return incoming;
 }
 
 /** The form in which a record is stored. */
@@ -55,7 +197,7 @@ export function storedForm(record: Element): StoredForm {
 
 /** The outcome of a record, with messages besides those of reading it. */
 export function outcomeOf(
-  { incoming: { reference, line, messages } }: Item,
+  { arrived: { line }, gist: { reference, messages } }: Item,
   outcome: Outcome["outcome"],
   id: string | null,
   ...more: Outcome["messages"]

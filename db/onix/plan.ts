@@ -48,7 +48,7 @@ export interface PlanOptions {
 
 /** Whether the product has the record already, and nothing is to be written again. */
 export function isUnchanged(
-  { digest, incoming: { reference, notification } }: Item,
+  { gist: { digest, reference, notification } }: Item,
   found: Found,
   { edits }: PlanOptions,
 ): boolean {
@@ -60,7 +60,7 @@ export function isUnchanged(
 
 /** Whether the sender has sent a later message with the product, so that this record is skipped. */
 export function isStale(
-  { incoming: { sent: { at } } }: Item,
+  { arrived: { sent: { at } } }: Item,
   { sent_at }: Found,
   { stale }: PlanOptions,
 ): boolean {
@@ -68,11 +68,11 @@ export function isStale(
 }
 
 /** Whether the record has the ISBN of an earlier record in the message, which is of another product. */
-export function isOfRival({ rival, incoming }: Item, found: Found | undefined) {
+export function isOfRival({ rival, gist }: Item, found: Found | undefined) {
   if (rival === undefined) return false;
   const references = found ? referencesOf(found) : [];
   return !references.includes(rival) ||
-    !references.includes(incoming.reference);
+    !references.includes(gist.reference);
 }
 
 /**
@@ -98,8 +98,8 @@ export function planOf(
   ) => outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
 
   for (const [at, item] of items.entries()) {
-    const { reference, notification } = item.incoming;
-    const isbn13 = isbnNumber(item.incoming);
+    const { reference, notification } = item.gist;
+    const isbn13 = isbnNumber(item.gist);
     const found = matches.of(item);
     if (found === "ambiguous") {
       decide(item, "rejected", null, ambiguous(item, matches.sharing(isbn13)));
@@ -148,7 +148,7 @@ export function planOf(
   const unchanged: Planned[] = [];
   for (const one of all) {
     const { item, id, found } = one;
-    if (item.incoming.notification === "05") deletions.push(one);
+    if (item.gist.notification === "05") deletions.push(one);
     else if (found && isUnchanged(item, found, options)) {
       decide(item, "unchanged", id);
       unchanged.push(one);
@@ -205,7 +205,7 @@ function isbnFault(
 }
 
 /** The fault of a record whose reference an earlier one of the message has for another product. */
-export function referenceOfAnother({ incoming: { reference } }: Item): Message {
+export function referenceOfAnother({ gist: { reference } }: Item): Message {
   const message =
     "An earlier record of this message has this reference, but another ISBN and another form: each product needs a reference of its own";
   const at = { path: "/RecordReference", value: reference };
@@ -262,7 +262,7 @@ const UNKNOWN_RECORD = messageOf(
   { path: "/RecordReference" },
 );
 
-function superseded({ incoming: { line } }: Item): Message {
+function superseded({ arrived: { line } }: Item): Message {
   const message = `The record on line ${line} is of the same product, and counts instead`;
   return messageOf("warning", "superseded", message);
 }

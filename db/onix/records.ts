@@ -6,12 +6,16 @@ import {
   isOneOfTexts,
   json,
   organization,
+  raw,
   sql,
   type Statement,
+  unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
+import type { Queries } from "../database.ts";
 import { type BesideProduct, besideProduct, receivedRecord, type ReceivedRow } from "./books.ts";
-import { ownId, ownReference, referencesOf } from "./find.ts";
+import { isBoundTo, ownId, ownReference, referencesOf } from "./find.ts";
+import { type Arrived, keyOf, type Readings } from "./items.ts";
 import type { Planned, PlanOptions } from "./plan.ts";
 import type { Differences } from "../../schema/onix/mapping/mapping.ts";
 
@@ -29,7 +33,7 @@ export async function readStored(
   changes: readonly Planned[],
 ): Promise<ReadonlyMap<string, StoredBeside>> {
   const ids = changes.map(({ id }) => id);
-  const sender = changes[0]!.item.incoming.sent.sender;
+  const sender = changes[0]!.item.arrived.sent.sender;
   const [rows] = await tx.send(sql<StoredBeside>`
     select
       p.id,
@@ -54,7 +58,7 @@ export async function findDeleted(
   tx: Transaction,
   changes: readonly Planned[],
 ): Promise<ReadonlyMap<string, string>> {
-  const references = changes.map(({ item }) => item.incoming.reference);
+  const references = changes.map(({ item }) => item.gist.reference);
   if (references.length === 0) return new Map();
   const [rows] = await tx.send(sql<{ reference: string; day: string }>`
     select x.record_reference as reference, to_char(x.deleted_at at time zone 'UTC', 'YYYY-MM-DD') as day
@@ -66,11 +70,36 @@ export async function findDeleted(
   return new Map(rows.map(({ reference, day }) => [reference, day]));
 }
 
+/**
+ * What reading these records of a message has found out, where that is stored. It is not
+ * prepared: a plan cached while the tables were small would scan them when they are large.
+ */
+export async function findReadings(
+  database: Queries,
+  arrived: readonly Arrived[],
+): Promise<Readings> {
+  const references = arrived.flatMap(({ reference }) => reference ?? []);
+  if (references.length === 0) return new Map();
+  const { sender } = arrived[0]!.sent;
+  const rows = await database.scan(unprepared(sql<{ reading: string | null; own: string | null }>`
+    select n.reading, x.reading as own
+    from onix_records n
+    left join onix_senders x on x.organization_id = ${organization} and x.product_id = n.product_id
+      and x.sender_name = ${sender}::text
+    where n.organization_id = ${organization} and ${isBoundTo(sql`n.product_id`, references)}
+  `));
+  const readings = rows.flatMap(({ reading, own }) => [reading, own])
+    .filter((reading) => reading !== null);
+  return new Map(readings.map((reading) => [keyOf(reading), reading]));
+}
+
 /** What is stored of a record beside its product. */
 export interface StoredRecord {
   reference: string;
   text: string;
   digest: string;
+  /** What reading it has found out. Null: it is read each time. */
+  reading: string | null;
   differences: Differences | null;
   ids: Ids;
   /** Whether the product keeps edits, so that it does not say what the record says. */
@@ -78,11 +107,12 @@ export interface StoredRecord {
 }
 
 /** The columns of a record, with their types. */
-const RECORD = sql`record text, digest text, differences jsonb, identities jsonb`;
+const RECORD = sql`record text, digest text, reading text, differences jsonb, identities jsonb`;
 
 const SET_RECORD = sql`
   record = excluded.record,
   digest = excluded.digest,
+  reading = excluded.reading,
   differences = excluded.differences,
   identities = excluded.identities
 `;
@@ -100,8 +130,9 @@ export function storeRecords(
         product_id: id,
         record_reference: stored.reference,
         record: stored.text,
-        sender_name: item.incoming.sent.sender,
+        sender_name: item.arrived.sent.sender,
         digest: stored.digest,
+        reading: stored.reading,
         differences: stored.differences,
         identities: stored.ids,
         is_edited: stored.isEdited,
@@ -122,12 +153,12 @@ export function storeRecords(
     sql`
       insert into onix_records (
         organization_id, product_id, record_reference, sender_name, product_updated_at, record,
-        digest, differences, identities
+        digest, reading, differences, identities
       )
       select
         p.organization_id, p.id, r.record_reference, r.sender_name,
         case when not r.is_edited then p.updated_at end,
-        r.record, r.digest, r.differences, r.identities
+        r.record, r.digest, r.reading, r.differences, r.identities
       ${fromProductsOf(rows, columns)}
       on conflict (organization_id, product_id) do update set
         sender_name = excluded.sender_name,
@@ -143,11 +174,11 @@ function keepOthers(replaced: readonly ProductRow[]): Statement[] {
   return [
     sql`
       insert into onix_senders (
-        organization_id, product_id, sender_name, record, digest, differences, identities
+        organization_id, product_id, sender_name, record, digest, reading, differences, identities
       )
       select
-        n.organization_id, n.product_id, n.sender_name, n.record, n.digest, n.differences,
-        n.identities
+        n.organization_id, n.product_id, n.sender_name, n.record, n.digest, n.reading,
+        n.differences, n.identities
       from onix_records n
       where n.organization_id = ${organization} and n.product_id ${isOneOf(ids)}
       on conflict (organization_id, product_id, sender_name) do update set ${SET_RECORD}
@@ -174,7 +205,7 @@ function forgetRecords(
   const ids = rows.map(({ product_id }) => product_id);
   return sql`
     update onix_senders s
-    set record = null, digest = null, differences = null, identities = null
+    set record = null, digest = null, reading = null, differences = null, identities = null
     from jsonb_to_recordset(${json(rows)}) r (product_id uuid, sender_name text)
     where s.organization_id = ${organization} and s.product_id ${isAnyOf(ids)}
       and s.product_id = r.product_id and ${condition}
@@ -189,7 +220,7 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
   const aliases: ProductRow[] = [];
   const retired: ProductRow[] = [];
   for (
-    const { item: { incoming: { reference, notification } }, id, found } of done
+    const { item: { gist: { reference, notification } }, id, found } of done
   ) {
     if (!found || notification === "05") continue;
     if (ownId(reference) === id || referencesOf(found).includes(reference)) {
@@ -225,9 +256,9 @@ export function noteSenders(
   records: readonly Planned[],
   { stale }: PlanOptions,
 ): Statement[] {
-  const rows = records.flatMap(({ item: { incoming }, id, found }) => {
-    const { sender, at } = incoming.sent;
-    if (sender === null || at === null || incoming.notification === "05") {
+  const rows = records.flatMap(({ item: { arrived, gist }, id, found }) => {
+    const { sender, at } = arrived.sent;
+    if (sender === null || at === null || gist.notification === "05") {
       return [];
     }
     const sent_at = new Date(at).toISOString();
@@ -244,6 +275,42 @@ export function noteSenders(
       ? sql`excluded.sent_at`
       : sql`greatest(onix_senders.sent_at, excluded.sent_at)`
   }
+  `];
+}
+
+/** Notes what reading these records has found out, which their products have already. */
+export function noteReadings(unchanged: readonly Planned[]): Statement[] {
+  const rows = unchanged.flatMap(({ item: { reading, isKnown, arrived }, id, found }) =>
+    isKnown || reading === null ? [] : [{
+      product_id: id,
+      reading,
+      sender_name: arrived.sent.sender,
+      has_own: found!.has_own,
+    }]
+  );
+  return [
+    noteIn("onix_records", rows.filter(({ has_own }) => !has_own), []),
+    noteIn(
+      "onix_senders",
+      rows.filter(({ has_own }) => has_own),
+      sql`and t.sender_name = r.sender_name`,
+    ),
+  ].flat();
+}
+
+function noteIn(
+  table: string,
+  rows: readonly ProductRow[],
+  condition: Statement | [],
+): Statement[] {
+  if (rows.length === 0) return [];
+  return [sql`
+    update ${raw(table)} t
+    set reading = r.reading
+    from jsonb_to_recordset(${json(rows)}) r (product_id uuid, reading text, sender_name text)
+    where t.organization_id = ${organization}
+      and t.product_id ${isAnyOf(rows.map(({ product_id }) => product_id))}
+      and t.product_id = r.product_id ${condition}
   `];
 }
 

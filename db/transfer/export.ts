@@ -84,7 +84,7 @@ async function countRecords(tx: Transaction): Promise<number> {
 /** What ONIX stores beside product `r`. */
 const onixRows = joined(ONIX_TABLES.map((table) =>
   sql`array(
-    select to_jsonb(n) - '{organization_id,product_id}'::text[]
+    select to_jsonb(n) - '{organization_id,product_id,reading}'::text[]
     from ${raw(table)} n
     where n.organization_id = ${organization} and n.product_id = r.id
     order by 1

@@ -369,7 +369,7 @@ function storeOnix(changes: readonly ChangedLine[]): Statement[] {
     const changing = changes.filter(({ stored }) => stored[table]);
     const rows = changing.flatMap(({ record, stored }) =>
       (stored[table] as Entry[])
-        .map((row) => ({ ...row, product_id: record.id }))
+        .map((row) => ({ ...row, product_id: record.id, reading: null }))
     );
     const existing = changing.flatMap(({ change: { method, id } }) =>
       method === "update" ? id : []

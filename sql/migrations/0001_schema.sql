@@ -1145,6 +1145,8 @@ create table onix_records (
   -- are the same.
   digest text not null,
   product_updated_at timestamptz,
+  -- What reading the record has found out, with a hash of all that decides that: the same record is not read again.
+  reading text,
   -- What the product said otherwise than the record when it was stored.
   differences jsonb,
   -- What the elements of the record stand for: the ids of rows and records, by the places of the elements.
@@ -1181,6 +1183,7 @@ create table onix_senders (
   -- record is compared with it.
   record text,
   digest text,
+  reading text,
   differences jsonb,
   identities jsonb,
 

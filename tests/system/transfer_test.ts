@@ -154,6 +154,20 @@ Deno.test("Export and import", async ({ step: it }) => {
     assertEquals(await versions(), before);
   });
 
+  await it("neither have nor take what reading records has found out", async () => {
+    assert(!original.includes('"reading"'));
+    const id = uuidv7();
+    const { stored: { onix_records: records, ...others } } = JSON.parse(lines[productAt]!);
+    const read = records.map((one: object) => ({ ...one, reading: "x" }));
+    const forged = lines.with(productAt, changed({ stored: { ...others, onix_records: read } }));
+
+    assertEquals(await imported(target(id), forged.join("\n")), []);
+
+    const select =
+      `select count(reading)::int as readings, count(*) > 0 as "any" from onix_records where organization_id = '${id}'`;
+    assertEquals([...await execute(target(id), select)], [{ readings: 0, any: true }]);
+  });
+
   await it("restore what was changed, and show it at once", async () => {
     const id = uuidv7();
     const database = target(id);

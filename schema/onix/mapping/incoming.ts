@@ -44,6 +44,8 @@ export interface Incoming {
   messages: Message[];
   /** How many warnings are left out. */
   moreMessages: number;
+  /** Whether a message is about the header, or was and is not told again. */
+  tellsOfHeader: boolean;
   /** The data elements that no field holds: the record alone keeps them. */
   unmapped: Paths;
   /** The record to store, with the defaults of the header. For a partial update, its blocks. */
@@ -133,6 +135,7 @@ export function readRecord(
     blocks,
     messages,
     moreMessages: more,
+    tellsOfHeader: reader.tellsOfOthers,
     unmapped: isDeletion ? NO_PATHS : reader.unmapped(),
     record,
     values,

@@ -69,6 +69,7 @@ export class RecordReader {
   #told: Told[] = [];
   #toldAt = new Map<Element, Set<string>>();
   #more = 0;
+  #tellsOfOthers = false;
   #claimed = new Set<Element>();
   #empty = new Set<Element>();
   #elements = new Map<object, Element>();
@@ -212,6 +213,11 @@ export class RecordReader {
     return this.#unreadable;
   }
 
+  /** Whether something was to be reported of an element that the record has from elsewhere. */
+  get tellsOfOthers(): boolean {
+    return this.#tellsOfOthers;
+  }
+
   get hasErrors(): boolean {
     return this.#told.some(({ severity }) => severity === "error");
   }
@@ -230,6 +236,7 @@ export class RecordReader {
     codes.add(kind);
     const origin = this.#origins.get(element);
     if (origin !== undefined) {
+      this.#tellsOfOthers = true;
       const once = `${origin} ${kind}`;
       if (this.#toldBefore.has(once)) return;
       this.#toldBefore.add(once);

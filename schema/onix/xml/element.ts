@@ -118,6 +118,12 @@ function hasSame(
   return true;
 }
 
+/** All that an element says, to the letter, wherever it stands: equal texts are read alike. */
+export function saidOf({ name, attributes, children, text, markup, recoded }: Element): string {
+  const own = JSON.stringify([name, attributes, text, markup, recoded]);
+  return children.length === 0 ? own : `[${own}${children.map(saidOf).join("")}]`;
+}
+
 /** A copy whose children can be replaced without changing the original. */
 export function copyOf(element: Element): Element {
   return { ...element, children: element.children.map(copyOf) };
