@@ -8,8 +8,8 @@ import { inSnapshot } from "../snapshot.ts";
 import { changedRecord, listOnixChanges } from "./changes.ts";
 import { type Form, readSender } from "./message.ts";
 
-/** The records of a page of the feed, and the least size of what is written at once. */
-const RECORDS_PER_PAGE = 500;
+/** The records of a page of the feed, of which two are held, and the least size of what is written at once. */
+const RECORDS_PER_PAGE = 250;
 const CHUNK_LENGTH = 65_536;
 
 export interface ExportOptions extends Form {
@@ -64,18 +64,25 @@ async function writeFeed(
   let written = 0;
   let failed = 0;
 
+  function pageAfter(cursor: Cursor | undefined) {
+    const page = listOnixChanges(snapshot, { after: cursor, limit: RECORDS_PER_PAGE });
+    // It is awaited after the records of the page before, which may fail.
+    page.catch(() => {});
+    return page;
+  }
+
   async function* records(): AsyncGenerator<Element> {
+    let next = pageAfter(after);
     for (let more = true; more;) {
-      const page = await listOnixChanges(snapshot, {
-        after: cursor,
-        limit: RECORDS_PER_PAGE,
-      });
+      const page = await next;
+      ({ cursor, more } = page);
+      // The database reads on while the records of this page are written.
+      if (more) next = pageAfter(cursor);
       for (const change of page.changes) {
         const record = changedRecord(change, release);
         if (record) yield record;
         else failed++;
       }
-      ({ cursor, more } = page);
       progress?.(written += page.changes.length);
     }
   }
