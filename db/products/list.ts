@@ -94,7 +94,7 @@ async function findWords(
   database: Pick<Queries, "lookUp">,
   term: string | undefined,
 ): Promise<Found | undefined> {
-  const given = foundWordsOf(term ?? "");
+  const given = term ? foundWordsOf(term) : [];
   if (given.length === 0) return;
   const words = await database.lookUp(foldedWords(given));
   return { words, whole: words[0]!.whole };

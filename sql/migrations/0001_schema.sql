@@ -1051,8 +1051,10 @@ create table product_search (
     foreign key (organization_id, product_id) references products (organization_id, id) on delete cascade
 );
 
--- By three characters and more, for `search` too, which checks what it finds.
-create index product_search_by_text on product_search using gin (organization_id, found_text gin_trgm_ops);
+-- By three characters and more, for `search` too, which checks what it finds. A search reads the list of pending rows
+-- whole, which may have 4 MB by default: without statistics, the planner would rather read the organization.
+create index product_search_by_text on product_search using gin (organization_id, found_text gin_trgm_ops)
+  with (gin_pending_list_limit = 1024);
 
 -- By one or two characters, of which the trigram index would be read whole.
 create index product_search_short
