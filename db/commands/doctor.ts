@@ -1,6 +1,7 @@
 import { type Config, type Environment, readConfig } from "../../schema/config.ts";
 import { VERSION } from "../../schema/version.ts";
 import { pause } from "../connections/deadline.ts";
+import { FolderInUse } from "../connections/embedded.ts";
 import { connectionAdvice } from "../connections/errors.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import { noTimeLimits } from "../connections/transaction.ts";
@@ -62,10 +63,17 @@ async function diagnose(environment: Environment): Promise<Findings> {
         .catch(({ message }) => wrong(message, UNREACHABLE))
       : fine("None is configured");
   } catch (error) {
-    findings[subject] = wrong((error as Error).message);
+    findings[subject] = error instanceof FolderInUse ? IN_USE : wrong((error as Error).message);
   }
   return findings;
 }
+
+/** A running service is no fault, but nobody else can look into its folder. */
+const IN_USE: Finding = {
+  ok: true,
+  finding: "DATA_DIR is in use by another process: the database is not examined",
+  advice: "Stop that process to have it examined",
+};
 
 const KEY_SET_MS = 3_000;
 

@@ -134,9 +134,18 @@ async function lockFolder(dataDir: string): Promise<Deno.FsFile> {
   }
   if (await file.tryLock(true)) return file;
   file.close();
-  throw new Error(
-    "DATA_DIR is in use by another process: stop that process, or set DATA_DIR to another folder",
-  );
+  throw new FolderInUse();
+}
+
+/** Another process uses the folder, such as a running service. */
+export class FolderInUse extends Error {
+  override readonly name = "FolderInUse";
+
+  constructor() {
+    super(
+      "DATA_DIR is in use by another process: stop that process, or set DATA_DIR to another folder",
+    );
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { doctor } from "../../db/commands/doctor.ts";
 import { inTime, TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
@@ -56,6 +57,15 @@ Deno.test("The embedded database", TIMED, async ({ step: it }) => {
     assertEquals(code, 1);
     assertMatch(stderr, /^DATA_DIR is in use by another process: [^\n]+\n$/);
     assertEquals((await fetch(`${first.origin}/health/ready`)).status, 200);
+  });
+
+  await it("is noted by deno task doctor where a service uses it", async () => {
+    await using _service = await start(env);
+
+    const { text, ok } = await doctor((name) => ({ DATA_DIR: dataDir })[name]);
+
+    assertMatch(text, /\nnote {3}database +DATA_DIR is in use .*\n +-> Stop that process/);
+    assertEquals(ok, true);
   });
 
   await it("loses no acknowledged write when killed", async () => {
