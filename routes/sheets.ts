@@ -59,13 +59,8 @@ export async function write(
       const before = report.rows > 0 ? report : undefined;
       throw importError(toApiError(cause), cause, before);
     });
-    log.records = {
-      created: report.created,
-      updated: report.updated,
-      unchanged: report.unchanged,
-      stale: report.stale,
-      refused: report.refused,
-    };
+    const { created, updated, unchanged, stale, refused: left } = report;
+    log.records = { created, updated, unchanged, stale, refused: left };
     return prefers(request, "text/csv") ? csv("refused", refused()) : ok(JSON.stringify(report));
   });
 }

@@ -34,12 +34,12 @@ export interface RowOptions extends SheetImportQuery {
 }
 
 /** What a row makes of its product, or of a new one. */
-interface Plan<C = Write | ApiError> {
+interface Plan {
   row: SheetRow;
   draft: Draft;
   /** The product before. Absent for a new one. */
   product: Entry | undefined;
-  change: C;
+  change: Write | ApiError;
 }
 
 /** Writes the first of the rows whose products fit into memory. The others have no outcome yet. */
@@ -66,16 +66,12 @@ async function planRows(
   options: RowOptions,
 ): Promise<Plan[]> {
   const addresses = rows.flatMap(({ address }) => address ?? []);
+  const select = sql<SizedProduct>`
+    select p.id, p.isbn13, p.isbn10, p.product_code, ${sizeOfStored} as bytes
+    from products p
+  `;
   const found = productsByAddress(
-    await lockAndFind(
-      tx,
-      addresses,
-      areMeant(addresses),
-      sql<SizedProduct>`
-        select p.id, p.isbn13, p.isbn10, p.product_code, ${sizeOfStored} as bytes
-        from products p
-      `,
-    ),
+    await lockAndFind(tx, addresses, areMeant(addresses), select),
   );
   const plans: Plan[] = [];
   const meant = new Map<string, { row: SheetRow; product: SizedProduct }>();
@@ -115,40 +111,21 @@ function faultOf(
     return `ambiguous: Several products have this ${address!.column.name}: name one by its id`;
   }
   if (address && address.match !== "isbn") return `not_found: ${what}`;
-  if (!create) {
-    return `not_found: ${what}: with create=true the row creates one`;
-  }
+  if (!create) return `not_found: ${what}: with create=true the row creates one`;
 }
 
-function planOf(
-  row: SheetRow,
-  product: Entry | undefined,
-  options: RowOptions,
-): Plan {
+function planOf(row: SheetRow, product: Entry | undefined, options: RowOptions): Plan {
   const { line, cells, address } = row;
   const draft = draftOf(product ?? {}, cells, options);
   // A row with cells that cannot be read creates nothing, and lacks nothing.
   const isNew = !product && draft.faults.length === 0;
-  const body = guarded(
-    () => validBody(isNew ? "create" : "update", draft.body),
-    failure,
-  );
+  const body = guarded(() => validBody(isNew ? "create" : "update", draft.body), failure);
   if (body instanceof ApiError) return { row, draft, product, change: body };
-  const change = {
-    id: String(product?.id ?? uuidv7()),
-    body,
-    source: { line },
-  };
-  return {
-    row,
-    draft,
-    product,
-    change: product ? { ...change, method: "update", isWhole: true } : {
-      ...change,
-      method: "create",
-      ...address && { key: address as ProductKey },
-    },
-  };
+  const change = { id: String(product?.id ?? uuidv7()), body, source: { line } };
+  const write: Write = product
+    ? { ...change, method: "update", isWhole: true }
+    : { ...change, method: "create", ...address && { key: address as ProductKey } };
+  return { row, draft, product, change: write };
 }
 
 /** Writes what is planned. Names are created for what is written alone. */
@@ -157,32 +134,23 @@ async function writePlans(
   plans: readonly Plan[],
   options: RowOptions,
 ): Promise<void> {
-  const names = new Map(
-    options.create_names ? plans.flatMap(namesIn) : [],
-  );
+  const names = new Map(options.create_names ? plans.flatMap(namesIn) : []);
   if (names.size > 0) {
     await tx.send(sql`savepoint names`);
     await linkRecords(tx, [...names.values()]);
   }
-  const changing = await withChanges(tx, plans, options);
-  const { done, faults } = await writeTogether(tx, changing);
-  for (const [{ row, draft }, error] of faults) {
-    row.end("refused", faultsOf(error, draft));
-  }
+  const { done, faults } = await writeTogether(tx, await withChanges(tx, plans, options));
+  for (const [{ row, draft }, error] of faults) row.end("refused", faultsOf(error, draft));
   for (const { row, draft, product, change, changes } of done) {
     // A dry run creates none.
-    const id = options.dry_run ? undefined : change.id;
-    if (product) row.end("updated", draft.warnings, { product, changes });
-    else {row.end("created", draft.warnings, {
-        product: { ...change.body, id },
-        changes,
-      });}
+    const created = { ...change.body, id: options.dry_run ? undefined : change.id };
+    const what = { product: product ?? created, changes };
+    row.end(product ? "updated" : "created", draft.warnings, what);
   }
-  const written = done.map(({ row }) => row);
-  if ([...names.keys()].every((row) => written.includes(row))) return;
+  const written = new Set(done.map(({ row }) => row));
+  if ([...names.keys()].every((row) => written.has(row))) return;
   await tx.send(sql`rollback to savepoint names`);
-  const rest = plans.filter(({ row }) => written.includes(row));
-  await writePlans(tx, rest, options);
+  await writePlans(tx, plans.filter(({ row }) => written.has(row)), options);
 }
 
 /** The names in a change of what an import of ONIX creates. */
@@ -196,59 +164,45 @@ function namesIn({ row, draft, change }: Plan): [SheetRow, Entry][] {
   const [imprint] = nameIn(body.imprint_id);
   const contributors = namesOf("contributors", "contributor_id");
   const collections = namesOf("product_collections", "collection_id");
-  return publisher || imprint || contributors.length + collections.length > 0
-    ? [[row, { publisher, imprint, contributors, collections }]]
-    : [];
+  const isNone = !publisher && !imprint && contributors.length + collections.length === 0;
+  return isNone ? [] : [[row, { publisher, imprint, contributors, collections }]];
 }
 
 /** The plans that change something. The other rows get their outcomes. */
-async function withChanges(
-  tx: Transaction,
-  plans: readonly Plan[],
-  options: RowOptions,
-) {
+async function withChanges(tx: Transaction, plans: readonly Plan[], options: RowOptions) {
   const named = await findNamed(tx, plans.map(({ change }) => change));
   return plans.flatMap((plan, i) => {
     const { row, draft, product } = plan;
     const change = named[i]!;
-    if (change instanceof ApiError || draft.faults.length > 0) {
-      const faults = change instanceof ApiError ? faultsOf(change, draft) : [];
-      return row.end("refused", [...draft.faults, ...faults]);
-    }
+    const refuse = (error?: ApiError) =>
+      row.end("refused", [...draft.faults, ...error ? faultsOf(error, draft) : []]);
+    if (change instanceof ApiError) return refuse(change);
+    if (draft.faults.length > 0) return refuse();
     const changes = changesOf(draft, change.body);
     if (!product) return [{ ...plan, change, changes }];
     const body = guarded(() => changedFields(product, change.body), failure);
-    if (body instanceof ApiError) {
-      return row.end("refused", faultsOf(body, draft));
-    }
-    if (Object.keys(body).length === 0) {
-      return row.end("unchanged", draft.warnings, { product });
-    }
+    if (body instanceof ApiError) return refuse(body);
+    if (Object.keys(body).length === 0) return row.end("unchanged", draft.warnings, { product });
     const stale = staleness(row, product, options);
-    if (stale) {
-      return row.end(stale.code === "stale" ? "stale" : "refused", [stale], {
-        product,
-        changes,
-      });
-    }
-    return [{ ...plan, change: { ...change, body }, changes }];
+    if (!stale) return [{ ...plan, change: { ...change, body }, changes }];
+    const outcome = stale.code === "stale" ? "stale" : "refused";
+    return row.end(outcome, [stale], { product, changes });
   });
 }
 
 /** Why a row is not written: its product is newer, or the time in the row is none. */
 function staleness(
   row: SheetRow,
-  product: Entry,
+  { updated_at }: Entry,
   { stale }: RowOptions,
 ): SheetMessage | undefined {
   const [column, cell] = row.cellOf("updated_at");
   const time = Date.parse(cell);
-  const isNewer = !(Date.parse(String(product.updated_at)) <= time);
-  if (stale === "apply" || cell.trim() === "" || !isNewer) return;
+  if (stale === "apply" || cell.trim() === "" || Date.parse(`${updated_at}`) <= time) return;
   return messageAt(
     Number.isNaN(time)
       ? "invalid_date: Expected the time of the export, such as 2027-01-31T12:00:00.000Z"
-      : `stale: The product was changed at ${product.updated_at}, after this sheet was made: export it again, or send it with stale=apply`,
+      : `stale: The product was changed at ${updated_at}, after this sheet was made: export it again, or send it with stale=apply`,
     column,
     cell,
   );

@@ -3,6 +3,7 @@ import type { Entry } from "../../schema/bodies.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { readCell } from "../../schema/sheets/cells.ts";
 import { type Column, MATCHES } from "../../schema/sheets/columns.ts";
+import type { Header } from "../../schema/sheets/header.ts";
 import type { CellChange, RowOutcome, SheetMessage } from "../../schema/sheets/report.ts";
 import { type Cells, messageAt } from "../../schema/sheets/row.ts";
 import { isUuid } from "../../schema/values.ts";
@@ -25,19 +26,25 @@ export class SheetRow {
   readonly warnings: SheetMessage[] = [];
   outcome: RowOutcome | undefined;
 
-  /** A row whose address is none is refused. */
-  constructor(line: number, cells: Cells) {
+  /** A row is refused that has too many cells, or an address that is none. */
+  constructor(line: number, cells: readonly string[], { columns, width }: Header) {
     this.line = line;
-    this.cells = cells;
-    const address = addressOf(cells);
+    this.cells = new Map(
+      [...columns].flatMap(([index, column]) =>
+        index < cells.length ? [[column, cells[index]!]] : []
+      ),
+    );
+    const address = this.#address();
     if (address && "severity" in address) this.end("refused", [address]);
     else this.address = address;
+    if (cells.slice(width).some((cell) => cell.trim() !== "")) {
+      this.refuse(`too_many: The row has ${cells.length} cells, and the sheet ${width} columns`);
+    }
   }
 
   /** The column with a name, and its cell. */
   cellOf(name: string): [Column | undefined, cell: string] {
-    return this.cells.entries().find(([column]) => column.name === name) ??
-      [undefined, ""];
+    return this.cells.entries().find(([column]) => column.name === name) ?? [undefined, ""];
   }
 
   end(
@@ -61,6 +68,28 @@ export class SheetRow {
   refuse(text: string, { column, cell }: Partial<Address> = {}): void {
     this.end("refused", [messageAt(text, column, cell)]);
   }
+
+  /** How it finds its product, or why it cannot: the first of the columns that do counts. */
+  #address(): Address | SheetMessage | undefined {
+    const [column, cell] = MATCHES.map((match) => this.cellOf(match))
+      .find(([, cell]) => cell.trim() !== "") ?? [];
+    if (!column || cell === undefined) return;
+    const value = cell.trim();
+    switch (column.name) {
+      case "product_code":
+        return { match: "product_code", value, column, cell };
+      case "id":
+        return isUuid(value.toLowerCase())
+          ? { match: "id", value: value.toLowerCase(), column, cell }
+          : messageAt("invalid_uuid: Expected the id of a product, a UUID", column, cell);
+    }
+    const read = readCell(cell, column, { dates: "ymd" });
+    if ("fault" in read) return messageAt(read.fault, column, cell);
+    const body = validBody("update", { [column.name]: read.value });
+    if (!(body instanceof ApiError)) return { ...isbnKeys(body)[0]!, column, cell };
+    const { code, message } = body.details[0]!;
+    return messageAt(`${code}: ${message}`, column, cell);
+  }
 }
 
 /** The id or the key by which a row finds its product, and the cell that says it. */
@@ -68,35 +97,6 @@ export interface Address extends LockKey {
   match: "id" | ProductKey["match"];
   column: Column;
   cell: string;
-}
-
-/** The address of a row, or its fault: the first of the columns that find a product counts. */
-function addressOf(cells: Cells): Address | SheetMessage | undefined {
-  const found = MATCHES.flatMap((match) =>
-    [...cells].filter(([{ name }, cell]) => name === match && cell.trim() !== "")
-  );
-  if (found.length === 0) return;
-  const [column, cell] = found[0]!;
-  const match = column.name;
-  const value = cell.trim();
-  if (match === "product_code") return { match, value, column, cell };
-  if (match === "id") {
-    return isUuid(value.toLowerCase())
-      ? { match, value: value.toLowerCase(), column, cell }
-      : messageAt(
-        "invalid_uuid: Expected the id of a product, a UUID",
-        column,
-        cell,
-      );
-  }
-  const read = readCell(cell, column, { dates: "ymd" });
-  if ("fault" in read) return messageAt(read.fault, column, cell);
-  const body = validBody("update", { [match]: read.value });
-  if (!(body instanceof ApiError)) {
-    return { ...isbnKeys(body)[0]!, column, cell };
-  }
-  const { code, message } = body.details[0]!;
-  return messageAt(`${code}: ${message}`, column, cell);
 }
 
 /** An address as text. */

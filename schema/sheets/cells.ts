@@ -39,11 +39,7 @@ export function unguarded(cell: string): string {
 }
 
 /** The cell of a value in an export. */
-export function cellOf(
-  value: unknown,
-  { kind, field }: Column,
-  decimal: Decimal = "point",
-): string {
+export function cellOf(value: unknown, { kind, field }: Column, decimal?: Decimal): string {
   if (value === null) return "";
   if (kind === "list") return guarded(cellOfList(field, value));
   const text = JSON.isRawJSON(value) ? value.rawJSON : String(value);
@@ -59,11 +55,7 @@ export function cellOf(
  * Whether the cell is what an export writes, in any form of amounts and line ends, or what a
  * spreadsheet program makes of it that takes it for a number: `4` of `04`.
  */
-export function isCellOf(
-  value: unknown,
-  cell: string,
-  column: Column,
-): boolean {
+export function isCellOf(value: unknown, cell: string, column: Column): boolean {
   if (column.kind === "isbn") return bareIsbn(cell) === (value ?? "");
   const [same, own] = [sameLines(cell), sameLines(cellOf(value, column))];
   return same === own || own !== "" && same === String(Number(own)) ||
@@ -96,9 +88,7 @@ export function readCell(
     case "date":
       return readDate(cell.trim(), dates);
     case "list":
-      return {
-        value: readList(field, unguarded(cell), before as Entry[] ?? []),
-      };
+      return { value: readList(field, unguarded(cell), before as Entry[] ?? []) };
   }
   const word = cell.trim().toLowerCase();
   // No code has one digit: a spreadsheet program has taken the zero off.
@@ -153,10 +143,7 @@ const FORMS = {
 /** The only decimal sign that an amount can have, if there is but one. */
 export function decimalOf(cell: string): Decimal | undefined {
   const amount = bareAmount(cell);
-  const [isPoint, isComma] = [
-    FORMS.point.test(amount),
-    FORMS.comma.test(amount),
-  ];
+  const [isPoint, isComma] = [FORMS.point.test(amount), FORMS.comma.test(amount)];
   if (isPoint !== isComma) return isPoint ? "point" : "comma";
 }
 

@@ -1,5 +1,5 @@
 import type { Entry } from "../bodies.ts";
-import { type ErrorDetail, invalid, printable, splitMessage } from "../errors.ts";
+import { printable } from "../errors.ts";
 import type { ArrayField, Column as Stored, Field } from "../fields.ts";
 import { ExtentValue, Measurement } from "../numbers.ts";
 import { objectsIn } from "../objects.ts";
@@ -13,15 +13,7 @@ import { Day, PartialDate } from "../values.ts";
  */
 
 /** How the cells of a column are written. */
-type Kind =
-  | "text"
-  | "code"
-  | "isbn"
-  | "amount"
-  | "date"
-  | "boolean"
-  | "list"
-  | "time";
+type Kind = "text" | "code" | "isbn" | "amount" | "date" | "boolean" | "list" | "time";
 
 /** What of a place does not depend on the key in brackets. */
 interface Place {
@@ -50,10 +42,7 @@ export const MATCHES = ["id", "product_code", "isbn13", "isbn10"];
 const KEYS: Readonly<Record<string, (key: string) => Entry>> = {
   product_prices(key) {
     const [currency = "", from] = key.split(/\s+/);
-    return {
-      currency_code: currency.toUpperCase(),
-      ...from && { valid_from: from },
-    };
+    return { currency_code: currency.toUpperCase(), ...from && { valid_from: from } };
   },
   packing_configurations: (key) => ({ unit_of_measure: key.toLowerCase() }),
   collateral: (key) => ({ text_type: key, collateral_type: "text_content" }),
@@ -62,8 +51,7 @@ const KEYS: Readonly<Record<string, (key: string) => Entry>> = {
 };
 
 /** What the brackets say of an entry, which no column says again. */
-const TOLD = Object.values(KEYS).flatMap((keyOf) => Object.keys(keyOf("x x")))
-  .concat("field_id");
+const TOLD = Object.values(KEYS).flatMap((keyOf) => Object.keys(keyOf("x x"))).concat("field_id");
 
 /** The arrays that also fit into one cell. */
 const ONE_CELL = ["contributors", "product_collections", "subjects"];
@@ -111,12 +99,7 @@ function traitsOf(
   return { kind: kindOf(name, stored), clears: name, isAssigned: !stored.body };
 }
 
-const DATES: readonly unknown[] = [
-  Day,
-  PartialDate,
-  SCALARS.publication_date.body,
-];
-
+const DATES: readonly unknown[] = [Day, PartialDate, SCALARS.publication_date.body];
 const NUMBERS: readonly unknown[] = [ExtentValue, Measurement];
 
 function kindOf(name: string, field: Stored): Kind {
@@ -136,145 +119,44 @@ export const PLACES: ReadonlyMap<string, Place> = new Map(places());
 const NAME = /^(\w+)(?:\[(.*)\](?:\.(\w+))?)?$/s;
 
 /** Reads the name of a column. Returns what is wrong with it as `code: Sentence`. */
-export function columnOf(
-  name: string,
-  customFields: readonly string[],
-): Column | string {
+export function columnOf(name: string, customFields: readonly string[]): Column | string {
   const [, word = name, brackets, end = ""] = NAME.exec(name.trim()) ?? [];
-  const field = word.toLowerCase();
-  const inner = end.toLowerCase();
-  if (brackets === undefined) {
-    const place = PLACES.get(field);
-    return place ? { name: field, ...place } : unknown(name, nearest(field));
-  }
-  const place = PLACES.get(`${field}[]${inner && `.${inner}`}`);
-  const given = brackets.trim();
-  if (!place) return unknown(name, nearest(field, inner, given));
-  let label = given;
-  if (field === "custom_fields") {
-    const found = customFields.find((one) => one === given) ??
-      customFields.find((one) => one.toLowerCase() === given.toLowerCase());
-    if (found === undefined) {
-      const near = speller(customFields)(given);
-      return unknown(name, near && `custom_fields[${near}].${inner}`);
+  const [field, inner] = [word.toLowerCase(), end.toLowerCase()];
+  const nameIn = (key: string, inner: string) => `${field}[${key}]${inner && `.${inner}`}`;
+  const unknown = (near: string | undefined) =>
+    `unknown_column: No column has the name ${printable(name.trim())}${didYouMean(near)}`;
+
+  const place = PLACES.get(brackets === undefined ? field : nameIn("", inner));
+  const label = brackets?.trim();
+  if (!place) {
+    const fields = [...PLACES.values()].filter((one) => one.field === field)
+      .flatMap((one) => one.inner ?? []);
+    if (label === undefined || fields.length === 0) {
+      return unknown(speller([...PLACES.values()].map((one) => one.field))(field));
     }
-    label = found;
-  } else if (!(field in KEYS)) {
+    return unknown(nameIn(label, speller(fields)(inner) ?? fields[0]!));
+  }
+  if (label === undefined) return { name: field, ...place };
+  if (!(field in KEYS)) {
     if (/^[1-9]\d{0,2}$/.test(label) && +label <= MAX_POSITION) {
-      const key = Number(label) - 1;
-      return { name: nameIn(field, label, inner), ...place, key };
+      return { name: nameIn(label, inner), ...place, key: Number(label) - 1 };
     }
     return `unknown_column: An entry of ${field} has a position from 1 to ${MAX_POSITION} in brackets`;
   }
-  const key = KEYS[field]!(label);
-  const told = Object.entries(key).filter(([of]) => of !== "collateral_type");
-  const shown = told.map(([, value]) => value).join(" ");
-  return { name: nameIn(field, shown, inner), ...place, key };
-}
-
-function nameIn(field: string, key: string, inner: string): string {
-  return `${field}[${key}]${inner && `.${inner}`}`;
-}
-
-function unknown(name: string, near: string | undefined): string {
-  return `unknown_column: No column has the name ${printable(name.trim())}${didYouMean(near)}`;
-}
-
-/** The column that was probably meant. */
-function nearest(field: string, inner?: string, key = ""): string | undefined {
-  const fields = [...PLACES].flatMap(([name, place]) =>
-    name.startsWith(`${field}[]`) ? place.inner ?? [] : []
-  );
-  if (inner === undefined || fields.length === 0) {
-    return speller([...PLACES.values()].map((place) => place.field))(field);
+  const isNamed = (one: string) => one.toLowerCase() === label.toLowerCase();
+  const isCustom = field === "custom_fields" && !customFields.includes(label);
+  const meant = isCustom ? customFields.find(isNamed) : label;
+  if (meant === undefined) {
+    const near = speller(customFields)(label);
+    return unknown(near && nameIn(near, inner));
   }
-  return nameIn(field, key, speller(fields)(inner) ?? fields[0]!);
-}
-
-/** The columns of a sheet, by index, and those from which nothing is read. */
-export interface Header {
-  columns: Map<number, Column>;
-  ignored: string[];
-  /** The number of columns, those without a place too. */
-  width: number;
-}
-
-/**
- * Reads a header. Remarks begin with `#`, and `error` is what the service has said. Throws
- * `VALIDATION_ERROR`.
- */
-export function readHeader(
-  cells: readonly string[],
-  line: number,
-  customFields: readonly string[],
-): Header {
-  const faults: ErrorDetail[] = [];
-  const fail = (column: string, text: string) =>
-    faults.push({ ...splitMessage(text), line, column });
-  const named: [index: number, column: Column][] = [];
-  for (const [index, cell] of cells.entries()) {
-    const name = cell.trim();
-    if (/^(?:#.*|error|)$/is.test(name)) continue;
-    const column = columnOf(name, customFields);
-    if (typeof column === "string") fail(printable(name), column);
-    else named.push([index, column]);
-  }
-  const header: Header = {
-    columns: new Map(),
-    ignored: [],
-    width: cells.length,
-  };
-  for (const same of Map.groupBy(named, ([, one]) => placeOf(one)).values()) {
-    // Of the id, the code and the name of one record the first counts.
-    const [[index, column], ...others] = same.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b)) as [
-      [number, Column],
-      ...[number, Column][],
-    ];
-    if (isRead(column)) header.columns.set(index, column);
-    else header.ignored.push(column.name);
-    const { name, field, key } = column;
-    for (const [, { name: other }] of others) {
-      if (other === name) {
-        fail(name, `duplicate: Two columns are ${name}${RID}`);
-      } else header.ignored.push(other);
-    }
-    if (key !== undefined && named.some(([, { name }]) => name === field)) {
-      fail(name, `duplicate: The column ${field} has the whole array${RID}`);
-    }
-  }
-  const found = [...header.columns.values()];
-  if (
-    faults.length === 0 && !found.some(({ name }) => MATCHES.includes(name))
-  ) {
-    const names = MATCHES.join(", ");
-    fail("", `required: A sheet has a column that finds the product: ${names}`);
-  }
-  if (faults.length > 0) throw invalid("The header", faults);
-  return header;
-}
-
-function isRead({ name, isAssigned }: Column): boolean {
-  return !isAssigned || MATCHES.includes(name) || name === "updated_at";
-}
-
-const RID = ": remove one of them, or begin its name with #";
-
-/** What two columns must not say both. */
-function placeOf({ field, key, inner, clears }: Column): string {
-  return JSON.stringify(
-    key === undefined ? clears : [field, key, inner && clears],
-  );
-}
-
-function rankOf({ field, inner = field }: Column): number {
-  return inner.endsWith("_id") ? 0 : inner.endsWith("_code") ? 1 : 2;
+  const key = KEYS[field]!(meant);
+  const { collateral_type: _, ...told } = key;
+  return { name: nameIn(Object.values(told).join(" "), inner), ...place, key };
 }
 
 /** The entry that a column means. Of several prices of one currency it is that without a period. */
-export function entryOf(
-  entries: readonly Entry[],
-  key: Entry | number,
-): Entry | undefined {
+export function entryOf(entries: readonly Entry[], key: Entry | number): Entry | undefined {
   if (typeof key === "number") return entries[key];
   const found = entries.filter((entry) =>
     Object.entries(key).every(([name, value]) => entry[name] === value)
@@ -288,10 +170,7 @@ export function entryOf(
 export const PUBLICATION = "01";
 
 /** The value of a column in the JSON of a product. */
-export function valueAt(
-  product: Entry,
-  { field, key, inner, name }: Column,
-): unknown {
+export function valueAt(product: Entry, { field, key, inner, name }: Column): unknown {
   const value = product[field] ?? null;
   if (key !== undefined) {
     const entry = entryOf(value as Entry[] ?? [], key);
@@ -303,14 +182,20 @@ export function valueAt(
     ?.date ?? null;
 }
 
+// deno-fmt-ignore
+const DEFAULTS = [
+  "updated_at", "id", "product_code", "isbn13", "title", "subtitle", "contributors", "publisher_name",
+  "imprint_name", "product_collections", "format_name", "publishing_status_code",
+  "product_availability_code", "publication_date", "page_count", "subjects",
+];
+
 /** The columns of an export that names none. */
 export function defaultColumns(
   currencies: readonly string[],
   customFields: readonly string[],
 ): string[] {
   return [
-    ..."updated_at id product_code isbn13 title subtitle contributors publisher_name imprint_name product_collections format_name publishing_status_code product_availability_code publication_date page_count subjects"
-      .split(" "),
+    ...DEFAULTS,
     ...currencies.map((code) => `product_prices[${code}].retail_price`),
     "collateral[03].text",
     "cover_image_url",

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { pipeline, Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { ApiError, invalid, splitMessage } from "../errors.ts";
@@ -24,8 +25,8 @@ export interface Row {
 /** How the bytes of a sheet are read. */
 export interface ByteForm {
   charset: string;
-  /** Whether the charset is what was left: the bytes are no UTF-8. */
-  isGuess: boolean;
+  /** Whether the request or the first bytes tell the charset. */
+  isTold: boolean;
   delimiter: string;
   /** The lines before the header: 1 after `sep=;`. */
   skipped: number;
@@ -40,40 +41,21 @@ const MARKS: readonly [start: RegExp, charset: string][] = [
 ];
 
 /** Finds out how a sheet is read. Throws `UNSUPPORTED_MEDIA_TYPE` and `VALIDATION_ERROR`. */
-export async function formOf(
-  source: Source,
-  given: string | undefined,
-  pace: () => Promise<void>,
-): Promise<ByteForm> {
-  const head: Uint8Array[] = [];
+export async function formOf(source: Source, given: string | undefined): Promise<ByteForm> {
+  const parts: Uint8Array[] = [];
   let size = 0;
-  let [charset, isGuess] = [given ?? "utf-8", false];
-  let decoder: TextDecoder | undefined;
-  try {
-    for await (const chunk of source()) {
-      if (!decoder) {
-        const start = new TextDecoder("latin1").decode(chunk.subarray(0, 4));
-        const mark = MARKS.find(([mark]) => mark.test(start))?.[1];
-        if (mark === "workbook") throw isWorkbook();
-        given = mark ?? given;
-        decoder = new TextDecoder(charset = given ?? charset, { fatal: true });
-      }
-      if (size < MAX_ROW) size += head[head.push(chunk) - 1]!.length;
-      decoder.decode(chunk, { stream: true });
-      await pace();
-    }
-    decoder?.decode();
-  } catch (error) {
-    if (!(error instanceof TypeError || error instanceof RangeError)) {
-      throw error;
-    }
-    if (given) throw faultAt(1, `invalid_encoding: The bytes are not ${given}`);
-    [charset, isGuess] = ["windows-1252", true];
+  for await (const part of source()) {
+    parts.push(part);
+    if ((size += part.length) >= MAX_ROW) break;
   }
-  const start = (await Array.fromAsync(decoded(head, charset))).join("");
-  const [sep = "", delimiter = delimiterOf(start)] = /^sep=(.)\n/.exec(start) ??
-    [];
-  return { charset, isGuess, delimiter, skipped: sep ? 1 : 0 };
+  const head = Buffer.concat(parts);
+  const mark = MARKS.find(([start]) => start.test(head.toString("latin1", 0, 4)))?.[1];
+  if (mark === "workbook") throw isWorkbook();
+  const told = mark ?? given;
+  const charset = told ?? "utf-8";
+  const start = sameLines(decoderOf(charset).decode(head));
+  const [sep = "", delimiter = delimiterOf(start)] = /^sep=(.)\n/.exec(start) ?? [];
+  return { charset, isTold: told !== undefined, delimiter, skipped: sep ? 1 : 0 };
 }
 
 export function isWorkbook(): ApiError {
@@ -83,20 +65,39 @@ export function isWorkbook(): ApiError {
   );
 }
 
+function decoderOf(charset: string, fatal = false): TextDecoder {
+  try {
+    return new TextDecoder(charset, { fatal });
+  } catch {
+    throw isNot(charset);
+  }
+}
+
+/** The code of the error of bytes that are not of their charset. */
+export const ENCODING = "invalid_encoding";
+
+function isNot(charset: string): ApiError {
+  return faultAt(1, `${ENCODING}: The bytes are not ${charset}`);
+}
+
 /** The text of the bytes, with line feeds alone. */
-async function* decoded(
-  chunks: ReturnType<Source>,
-  charset: string,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder(charset);
+async function* decoded(chunks: ReturnType<Source>, charset: string): AsyncGenerator<string> {
+  const decoder = decoderOf(charset, true);
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw isNot(charset);
+    }
+  };
   let rest = "";
   for await (const chunk of chunks) {
-    const text = rest + decoder.decode(chunk, { stream: true });
+    const text = rest + decode(chunk);
     // A carriage return may belong to the line feed after it.
     rest = text.endsWith("\r") ? "\r" : "";
     yield sameLines(rest ? text.slice(0, -1) : text);
   }
-  yield sameLines(rest + decoder.decode());
+  yield sameLines(rest + decode());
 }
 
 /** The delimiter that is in the header line most often, outside of quotes and brackets. */

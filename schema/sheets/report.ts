@@ -29,13 +29,7 @@ export const CellChange = v.object({
 
 export type CellChange = v.InferOutput<typeof CellChange>;
 
-export const SHEET_OUTCOMES = [
-  "created",
-  "updated",
-  "unchanged",
-  "stale",
-  "refused",
-] as const;
+export const SHEET_OUTCOMES = ["created", "updated", "unchanged", "stale", "refused"] as const;
 
 /** What became of a row. */
 export const RowOutcome = v.object({
@@ -82,6 +76,8 @@ const MAX_OUTCOMES = 1_000;
 
 /** Counts what became of the rows. Of many outcomes, those of refused rows are kept. */
 export class SheetTally {
+  /** What is wrong with each row that is not written, by its line. */
+  readonly errors = new Map<number, string>();
   readonly #counts: Omit<SheetReport, "outcomes" | "more_outcomes">;
   readonly #refused: RowOutcome[] = [];
   readonly #others: RowOutcome[] = [];
@@ -89,25 +85,34 @@ export class SheetTally {
 
   constructor(dry_run: boolean, ignored_columns: string[], skipped: number) {
     const none = { created: 0, updated: 0, unchanged: 0, stale: 0, refused: 0 };
-    const rest = { skipped, warnings: 0, dry_run, ignored_columns };
-    this.#counts = { rows: 0, ...none, ...rest };
+    this.#counts = { rows: 0, ...none, skipped, warnings: 0, dry_run, ignored_columns };
+  }
+
+  get rows(): number {
+    return this.#counts.rows;
   }
 
   add(one: RowOutcome): void {
+    const { line, outcome, messages } = one;
     const counts = this.#counts;
     counts.rows++;
-    counts[one.outcome]++;
-    counts.warnings += one.messages.filter(({ severity }) => severity === "warning").length;
-    if (one.outcome === "unchanged" && one.messages.length === 0) return;
+    counts[outcome]++;
+    counts.warnings += messages.filter(({ severity }) => severity === "warning").length;
+    if (outcome === "refused" || outcome === "stale") {
+      const told = messages.map(({ column, message }) =>
+        column ? `${column}: ${message}` : message
+      );
+      this.errors.set(line, told.join("; ").slice(0, 500));
+    }
+    if (outcome === "unchanged" && messages.length === 0) return;
     this.#told++;
-    const kept = one.outcome === "refused" ? this.#refused : this.#others;
+    const kept = outcome === "refused" ? this.#refused : this.#others;
     if (kept.length < MAX_OUTCOMES) kept.push(one);
   }
 
   report(): SheetReport {
     const outcomes = [...this.#refused, ...this.#others].slice(0, MAX_OUTCOMES)
       .toSorted((a, b) => a.line - b.line);
-    const more_outcomes = this.#told - outcomes.length;
-    return { ...this.#counts, outcomes, more_outcomes };
+    return { ...this.#counts, outcomes, more_outcomes: this.#told - outcomes.length };
   }
 }

@@ -38,11 +38,7 @@ export interface Draft {
  * Sets in a body what the cells change of the product, `{}` for a new one. A cell that an export
  * would write changes nothing.
  */
-export function draftOf(
-  product: Entry,
-  cells: Cells,
-  form: RowForm,
-): Draft {
+export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
   const draft: Draft = { body: {}, set: [], warnings: [], faults: [] };
   for (const [column, cell] of cells) {
     if (column.isAssigned || cell === TOO_LONG) continue;
@@ -122,11 +118,7 @@ function setPublication(body: Entry, product: Entry, value: unknown): void {
 }
 
 /** Whether a cell has cleared the entry, which has nothing but its key and defaults now. */
-function isCleared(
-  entry: Entry,
-  { set }: Draft,
-  key: Entry | number,
-): boolean {
+function isCleared(entry: Entry, { set }: Draft, key: Entry | number): boolean {
   return set.some((one) => one.entry === entry && one.value === null) &&
     Object.entries(entry).every(([name, value]) =>
       typeof key !== "number" && name in key ||
@@ -187,11 +179,6 @@ export function messageAt(
   severity: SheetMessage["severity"] = "error",
 ): SheetMessage {
   const { code, message } = splitMessage(text);
-  return {
-    severity,
-    column: column?.name ?? null,
-    code,
-    message,
-    value: cell?.slice(0, 200) ?? null,
-  };
+  const value = cell?.slice(0, 200) ?? null;
+  return { severity, column: column?.name ?? null, code, message, value };
 }

@@ -1,0 +1,118 @@
+import { ApiError } from "../../schema/errors.ts";
+import { type Decimal, decimalOf } from "../../schema/sheets/cells.ts";
+import { type Header, readHeader } from "../../schema/sheets/header.ts";
+import {
+  type ByteForm,
+  ENCODING,
+  faultAt,
+  formOf,
+  isBlank,
+  readRows,
+  type Source,
+} from "../../schema/sheets/read.ts";
+import { organization, sql } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { readCustomFields } from "./export.ts";
+import { Rivals } from "./rivals.ts";
+import { areMeant, type MeantProduct, nameOf, productsByAddress, SheetRow } from "./rows.ts";
+
+/*
+ * A sheet is read through before its first row is written: what is wrong with all of it is an
+ * error, and rows of one product know of each other.
+ */
+
+/** The rows whose products are looked for at once, to find those of one product. */
+const BLOCK = 500;
+
+/** The most rows of a sheet, as in spreadsheet programs: each is remembered. */
+const MAX_ROWS = 1_048_576;
+
+/** A sheet that is read through. */
+export interface Sheet extends Header {
+  form: ByteForm;
+  /** The line of the header. */
+  start: number;
+  decimal: Decimal | undefined;
+  skipped: number;
+  rivals: Rivals;
+}
+
+export interface ReadOptions {
+  charset?: string | undefined;
+  decimal?: Decimal | undefined;
+  /** Awaited between the steps of the work, so that other requests run. May throw. */
+  pace: () => Promise<void>;
+}
+
+/** Reads a sheet through. Throws `VALIDATION_ERROR` for what concerns all of it. */
+export async function readThrough(
+  queries: () => Queries,
+  source: Source,
+  options: ReadOptions,
+): Promise<Sheet> {
+  const form = await formOf(source, options.charset);
+  return await readAs(form, queries, source, options).catch((error) => {
+    // What is no UTF-8 is Windows-1252, unless a charset is told.
+    const isOther = error instanceof ApiError && error.details[0]?.code === ENCODING;
+    if (form.isTold || !isOther) throw error;
+    return readAs({ ...form, charset: "windows-1252" }, queries, source, options);
+  });
+}
+
+async function readAs(
+  form: ByteForm,
+  queries: () => Queries,
+  source: Source,
+  { pace, decimal: given }: ReadOptions,
+): Promise<Sheet> {
+  const rows = readRows(source, form);
+  const { value: first } = await rows.next();
+  if (!first) throw faultAt(1, "required: The sheet is empty: its first line names the columns");
+  const header = readHeader(first.cells, first.line, await readCustomFields(queries()));
+  const rivals = new Rivals();
+  /** The first line with each sign. */
+  const decimals = new Map<Decimal, number>();
+  let block: SheetRow[] = [];
+  let [count, skipped] = [0, 0];
+
+  /** Finds the products of the rows, so that two of one product are found. */
+  async function remember(): Promise<void> {
+    const addresses = block.flatMap(({ address }) => address ?? []);
+    const products = productsByAddress(
+      await queries().scan(sql<MeantProduct>`
+        select p.id, p.isbn13, p.isbn10, p.product_code from products p
+        where p.organization_id = ${organization} and ${areMeant(addresses)}
+      `),
+    );
+    for (const row of block) rivals.add(row, products.get(nameOf(row.address!))?.[0]?.id);
+    block = [];
+  }
+
+  for await (const { line, cells } of rows) {
+    await pace();
+    // Blank lines take their time, too.
+    if (++count > MAX_ROWS) {
+      throw faultAt(line, `too_many: A sheet has at most ${MAX_ROWS} rows: divide it`);
+    }
+    if (isBlank(cells)) {
+      skipped++;
+      continue;
+    }
+    const row = new SheetRow(line, cells, header);
+    for (const [{ kind }, cell] of given ? [] : row.cells) {
+      const sign = kind === "amount" ? decimalOf(cell) : undefined;
+      if (sign) decimals.getOrInsert(sign, line);
+    }
+    if (row.address && block.push(row) === BLOCK) await remember();
+  }
+  await remember();
+  const [point, comma] = [decimals.get("point"), decimals.get("comma")];
+  if (point && comma) {
+    throw faultAt(
+      Math.max(point, comma),
+      `invalid_number: Line ${point} has a decimal point, line ${comma} a decimal comma: write all amounts in one form, or say decimal`,
+    );
+  }
+  const [decimal = given] = decimals.keys();
+  return { ...header, form, start: first.line, decimal, skipped, rivals };
+}

@@ -1,0 +1,70 @@
+import { type ErrorDetail, invalid, printable, splitMessage } from "../errors.ts";
+import { type Column, columnOf, MATCHES } from "./columns.ts";
+
+/* The header of a sheet: which of its columns are read. */
+
+/** The columns of a sheet, by index, and those from which nothing is read. */
+export interface Header {
+  columns: Map<number, Column>;
+  ignored: string[];
+  /** The number of columns, those without a place too. */
+  width: number;
+}
+
+/**
+ * Reads a header. Remarks begin with `#`, and `error` is what the service has said. Throws
+ * `VALIDATION_ERROR`.
+ */
+export function readHeader(
+  cells: readonly string[],
+  line: number,
+  customFields: readonly string[],
+): Header {
+  const faults: ErrorDetail[] = [];
+  const fail = (column: string, text: string) =>
+    faults.push({ ...splitMessage(text), line, column });
+  const named = new Map<number, Column>();
+  for (const [index, cell] of cells.entries()) {
+    const name = cell.trim();
+    if (/^(?:#.*|error|)$/is.test(name)) continue;
+    const column = columnOf(name, customFields);
+    if (typeof column === "string") fail(printable(name), column);
+    else named.set(index, column);
+  }
+
+  const columns = new Map<number, Column>();
+  const ignored: string[] = [];
+  const wholes = new Set([...named.values()].map(({ name }) => name));
+  for (const same of Map.groupBy(named, ([, one]) => placeOf(one)).values()) {
+    // Of the id, the code and the name of one record the first counts.
+    const [first, ...others] = same.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
+    const [index, column] = first!;
+    const { name, field, key, isAssigned } = column;
+    if (isAssigned && !MATCHES.includes(name) && name !== "updated_at") ignored.push(name);
+    else columns.set(index, column);
+    for (const [, { name: other }] of others) {
+      if (other === name) fail(name, `duplicate: Two columns are ${name}${RID}`);
+      else ignored.push(other);
+    }
+    if (key !== undefined && wholes.has(field)) {
+      fail(name, `duplicate: The column ${field} has the whole array${RID}`);
+    }
+  }
+  if (faults.length === 0 && ![...columns.values()].some(({ name }) => MATCHES.includes(name))) {
+    const names = MATCHES.join(", ");
+    fail("", `required: A sheet has a column that finds the product: ${names}`);
+  }
+  if (faults.length > 0) throw invalid("The header", faults);
+  return { columns, ignored, width: cells.length };
+}
+
+const RID = ": remove one of them, or begin its name with #";
+
+/** What two columns must not say both. */
+function placeOf({ field, key, inner, clears }: Column): string {
+  return JSON.stringify(key === undefined ? clears : [field, key, inner && clears]);
+}
+
+function rankOf({ field, inner = field }: Column): number {
+  return inner.endsWith("_id") ? 0 : inner.endsWith("_code") ? 1 : 2;
+}
