@@ -26,6 +26,7 @@ import {
   isObject,
   judged,
   list,
+  MAX_ENTRIES,
   object,
   refusedFields,
   SAME,
@@ -254,6 +255,27 @@ function countEntries(value: unknown): number {
     (sum, inner) => sum + countEntries(inner),
     Array.isArray(value) ? value.filter(isObject).length : 0,
   );
+}
+
+/**
+ * What is wrong with a body in which arrays came together, each of which was right alone: one
+ * has more entries than it may.
+ */
+export function overfullIn(body: ProductBody): string | undefined {
+  for (const [name, value] of Object.entries(body)) {
+    const full = overfullAt(`/${name}`, value);
+    if (full !== undefined) return `At most ${MAX_ENTRIES} entries at ${full}`;
+    if (countEntries(value) > MAX_ROWS) return `At most ${MAX_ROWS} entries in all at /${name}`;
+  }
+}
+
+function overfullAt(pointer: string, value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value) && value.length > MAX_ENTRIES) return pointer;
+  for (const [name, inner] of Object.entries(value)) {
+    const full = overfullAt(`${pointer}/${name}`, inner);
+    if (full !== undefined) return full;
+  }
 }
 
 /** An entry with an `id` updates a row. An entry without one creates a row. */

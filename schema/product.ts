@@ -666,7 +666,7 @@ export const ARRAYS = {
   }, { type: "SupportingResource" }), "SupportingResource"),
 
   product_territories: about("The markets of the product, with its availability, suppliers and prices there.", rows("product_territories", {
-    market_reference: about("A name for the markets, unique in the product: a partial ONIX update replaces all markets with this name.", words),
+    market_reference: about("A name for the markets, by which a partial ONIX update replaces them. ONIX wants it unique in the product: a second entry with it goes out without.", words),
     exclusivity: about("Whether the product is sold in these markets exclusively.",
       column(Exclusivity, Exclusivity, { fallback: "unknown" }), null),
     markets: about("The markets that share the supply below.", rows("territory_markets", {

@@ -1,4 +1,4 @@
-import type { Entry } from "../../schema/bodies.ts";
+import { type Entry, overfullIn } from "../../schema/bodies.ts";
 import { guarded } from "../../schema/defects.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
@@ -45,6 +45,7 @@ import {
   notOnSale,
   otherReference,
   type Outcomes,
+  overfull,
   type Plan,
   type Planned,
   planOf,
@@ -102,12 +103,12 @@ export async function importGroup(
     for (let rest: readonly Item[] = changing; rest.length > 0;) {
       const matches = new Matches(await lockFound(tx, rest), numbers);
       const plan = planOf(rest, matches, outcomes, options);
-      const fail = ({ item, found }: Planned) =>
+      const reject = ({ item, found }: Planned, message: Message) =>
         void outcomes.set(
           item,
-          outcomeOf(item, "rejected", found?.id ?? null, FAILED),
+          outcomeOf(item, "rejected", found?.id ?? null, message),
         );
-      const all = await writesOf(tx, plan, { ...options, fail });
+      const all = await writesOf(tx, plan, { ...options, reject });
       // These records are stored without a write of their products.
       const quiet = all.filter(({ outcome }) => outcome === "unchanged");
       const { done, faults } = await writeTogether(
@@ -185,8 +186,8 @@ interface RecordWrite extends Planned, Cause {
 }
 
 interface PassOptions extends GroupOptions {
-  /** Called with a record at which the service fails. It writes nothing. */
-  fail: (one: Planned) => undefined;
+  /** Called with a record at fault, or at which the service fails. It writes nothing. */
+  reject: (one: Planned, message: Message) => undefined;
 }
 
 /** What the records of a plan write. */
@@ -206,7 +207,7 @@ async function writesOf(
     await options.pace();
     const compared = guarded(
       () => compare(one, newBook(one), null, null, options),
-      () => options.fail(one),
+      () => options.reject(one, FAILED),
     );
     if (compared) created.push(compared);
   }
@@ -229,7 +230,7 @@ async function writesOf(
         const received = receivedIn(source);
         const own = receivedIn(source.own) ?? received;
         return compare(one, bookOf(source), own, received, options);
-      }, () => options.fail(one));
+      }, () => options.reject(one, FAILED));
       if (each) compared.push(each);
     }
     writes.push(...await writesTo(tx, compared, options));
@@ -253,7 +254,7 @@ function newBook({ item: { gist: { reference } } }: Planned): Book {
 async function writesTo(
   tx: Transaction,
   compared: readonly Compared[],
-  { pace, fail }: PassOptions,
+  { pace, reject }: PassOptions,
 ): Promise<RecordWrite[]> {
   if (compared.length === 0) return [];
   const links = await linkRecords(
@@ -267,8 +268,8 @@ async function writesTo(
   for (const [i, each] of compared.entries()) {
     await pace();
     const write = guarded(
-      () => writeOf(each, links[i]!, deleted),
-      () => fail(each.one),
+      () => writeOf(each, links[i]!, deleted, reject),
+      () => reject(each.one, FAILED),
     );
     if (!write) continue;
     writes.push(write);
@@ -278,12 +279,13 @@ async function writesTo(
   return writes;
 }
 
-/** What a record writes. */
+/** What a record writes, unless it is rejected. */
 function writeOf(
   { one, book, form, now, last, received, merged }: Compared,
   links: Links,
   deleted: ReadonlyMap<string, string>,
-): RecordWrite {
+  reject: PassOptions["reject"],
+): RecordWrite | undefined {
   const { item, id, found } = one;
   const { body, after, messages } = bodyOf(
     merged.written,
@@ -292,6 +294,8 @@ function writeOf(
     links,
     book,
   );
+  const full = overfullIn(body);
+  if (full) return reject(one, overfull(full));
   const { differences, isEdited } = differencesOf(
     after,
     now.values,

@@ -175,6 +175,12 @@ export function fault(code: string, message: string): Message {
 /** The fault of a record at which the service fails. */
 export const FAILED = fault(DEFECT.code, DEFECT.message);
 
+/** The fault of a record that leaves its product too many entries beside those that were added here. */
+export function overfull(limit: string): Message {
+  const message = `${limit}, with those that were added here: remove some there first`;
+  return fault("too_many", message);
+}
+
 const NOT_FOUND = fault(
   "not_found",
   "No product has the reference or the ISBN of this partial update",

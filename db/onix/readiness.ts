@@ -1,3 +1,4 @@
+import { DEFECT, guarded } from "../../schema/defects.ts";
 import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { ReadinessQuery } from "../../schema/onix/query.ts";
 import type { Profile } from "../../schema/onix/profiles.ts";
@@ -61,12 +62,32 @@ export async function listReadiness(
 
 function judgeSource(source: Source, profile: Profile): JudgedProduct {
   const book = bookOf(source);
-  const mended = writeRecord(book, receivedIn(source), profile.release);
   const { id, title, isbn13, product_code } = book.product;
-  const readiness = judge(profile, {
-    header: headerOf(source, new Date()),
-    record: withoutDemanded(mended),
-    product: book.product,
-  });
+  const readiness = guarded(
+    (): Readiness => {
+      const mended = writeRecord(book, receivedIn(source), profile.release);
+      return judge(profile, {
+        header: headerOf(source, new Date()),
+        record: withoutDemanded(mended),
+        product: book.product,
+      });
+    },
+    () => NOT_SENT,
+    id as string,
+  );
   return { id, title, isbn13, product_code, ...readiness };
 }
+
+/** The verdict on a product whose record the service fails to write: the feed goes without it. */
+const NOT_SENT: Readiness = {
+  ready: false,
+  score: 0,
+  missing: [{
+    rule: DEFECT.code,
+    severity: "required",
+    path: "/Product",
+    pointer: null,
+    value: null,
+    message: DEFECT.message,
+  }],
+};

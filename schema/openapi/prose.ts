@@ -108,7 +108,7 @@ export const PROSE = {
     tag: "Readiness",
     summary: "List products by their readiness for a recipient",
     description:
-      "The products in the order of their ids, each with what it lacks. `ready=false` lists only those that may be refused. A page looks at 500 products at most, so it may have fewer than `limit`, even none, while `meta.more` is true. Added up over all pages, `meta.checked` counts each product once. A product lists at most 100 places.",
+      "The products in the order of their ids, each with what it lacks. `ready=false` lists only those that may be refused. A page looks at 500 products at most, so it may have fewer than `limit`, even none, while `meta.more` is true. Added up over all pages, `meta.checked` counts each product once. A product lists at most 100 places. One whose message the service fails to write lists the rule `internal_error`, and does not go out.",
     returns: "The page. `meta` has its cursor, and counts the products that it looked at.",
   },
   getProductReadiness: {

@@ -117,30 +117,105 @@ it("two prices of one type, currency, country and time are told", async ({ org, 
   }
 });
 
-/** Where a record has dates beside that of its publication, and the dates of the same place in JSON. */
+/** What a place of dates is for a test: one date in JSON, or none. */
+interface Place {
+  what: string;
+  element: (date: string) => string;
+  at: RegExp;
+  /** Where the body with what is edited goes, and which array of the product it is. */
+  path: string;
+  array: string;
+  /** The dates there now, and what writes one. */
+  shown: (product: Any) => string[];
+  edit: (product: Any) => void;
+  /** The first dates of the sender, if not all of them leave something to edit. */
+  firsts?: string[];
+}
+
+const OUR_DAY = "2027-03-05";
+const DAY = "Date=20270304";
+const MONTHS = ["Date[dateformat=01]=202703", "DateFormat=01 Date=202703"];
+
+/** A place with an array of dates. */
+function datesAt(
+  what: string,
+  element: Place["element"],
+  at: RegExp,
+  path: string,
+  array: string,
+  role: object,
+  datesOf: (product: Any) => Any[],
+): Place {
+  return {
+    ...{ what, element, at, path, array },
+    shown: (product) => datesOf(product).map(({ date }) => date),
+    edit(product) {
+      const dates = datesOf(product);
+      if (dates.length > 0) dates[0].date = OUR_DAY;
+      else dates.push({ ...role, date: OUR_DAY });
+    },
+  };
+}
+
+/** A place with a field of its own. */
+function fieldAt(
+  what: string,
+  element: Place["element"],
+  at: RegExp,
+  path: string,
+  array: string,
+  name: string,
+  entryOf: (product: Any) => Any,
+): Place {
+  return {
+    ...{ what, element, at, path, array },
+    shown: (product) => [entryOf(product)?.[name]].filter((date) => typeof date === "string"),
+    edit: (product) => void (entryOf(product)[name] = OUR_DAY),
+  };
+}
+
+const supplyOf = ({ product_territories: [market] }: Any) => market.supply_details[0];
+const priceOf = (product: Any) => supplyOf(product).prices[0];
+const citationOf = ({ collateral }: Any) => collateral[0];
+const SUPPLIES = ["/territories", "product_territories"] as const;
+const CITED = "CitedContentType=01 SourceTitle=Gazette";
+
+/** Where a record has dates beside that of its publication. */
 // deno-fmt-ignore
-const PLACES: [what: string, element: (date: string) => string, at: RegExp, role: object, datesOf: (product: Any) => Any[] | undefined][] = [
-  ["market", (date) => `MarketPublishingDetail(MarketPublishingStatus=04 MarketDate(MarketDateRole=01 ${date}))`, /<SupplyDetail>/, { market_date_role: "01" },
-    ({ product_territories: [market] }) => market.market_publishing_detail?.market_dates],
-  ["supply", (date) => `SupplyDate(SupplyDateRole=08 ${date})`, /<Price>/, { supply_date_role: "08" },
-    ({ product_territories: [{ supply_details: [supply] }] }) => supply.supply_dates],
-  ["publishing", (date) => `PublishingDate(PublishingDateRole=19 ${date})`, /<\/PublishingDetail>/, { publishing_date_role: "19" },
-    ({ publishing_dates }) => publishing_dates.filter((one: Any) => one.publishing_date_role === "19")],
+const PLACES: Place[] = [
+  datesAt("market", (date) => `MarketPublishingDetail(MarketPublishingStatus=04 MarketDate(MarketDateRole=01 ${date}))`, /<SupplyDetail>/,
+    ...SUPPLIES, { market_date_role: "01" }, ({ product_territories: [market] }) => market.market_publishing_detail.market_dates),
+  datesAt("supply", (date) => `SupplyDate(SupplyDateRole=08 ${date})`, /<Price>/,
+    ...SUPPLIES, { supply_date_role: "08" }, (product) => supplyOf(product).supply_dates),
+  // A price of which it is not known when it is valid is none.
+  { ...fieldAt("price from", (date) => `PriceDate(PriceDateRole=14 ${date})`, /<\/Price>/, ...SUPPLIES, "valid_from", priceOf), firsts: [DAY] },
+  { ...fieldAt("price to", (date) => `PriceDate(PriceDateRole=15 ${date})`, /<\/Price>/, ...SUPPLIES, "valid_to", priceOf), firsts: [DAY] },
+  // Neither is a citation whose day is not known.
+  {
+    ...fieldAt("citation", (date) => `CollateralDetail(CitedContent(${CITED} ContentDate(ContentDateRole=01 ${date})))`, /<PublishingDetail>/,
+      "", "collateral", "publication_date", citationOf),
+    firsts: [DAY],
+  },
+  {
+    ...datesAt("publishing", (date) => `PublishingDate(PublishingDateRole=19 ${date})`, /<\/PublishingDetail>/, "", "publishing_dates",
+      {}, ({ publishing_dates }) => publishing_dates.filter((one: Any) => one.publishing_date_role === "19")),
+    edit: (product) => product.publishing_dates = [{ publishing_date_role: "19", date: OUR_DAY }],
+  },
 ];
 
-const DAY = "Date=20270304";
-const MONTH = "Date[dateformat=01]=202703";
 const NEXT_DAY = "Date=20270406";
-const NEXT_MONTH = "Date[dateformat=01]=202704";
+const NEXT_MONTHS = ["Date[dateformat=01]=202704", "DateFormat=01 Date=202704"];
 
 /** The dates of two records, between which one is written here. */
-const FORMS = [DAY, MONTH].flatMap((first) =>
-  [NEXT_DAY, NEXT_MONTH].map((next) => [first, next] as const)
-);
+function formsOf(firsts: string[] = [DAY, ...MONTHS]) {
+  return firsts.flatMap((first) =>
+    [NEXT_DAY, ...NEXT_MONTHS].map((next) => [first, next] as const)
+  );
+}
 
-it("the date of a market, of a supply or of publishing is one value in each form", async ({ org, onix, product }) => {
-  for (const [what, element, at, role, datesOf] of PLACES) {
-    for (const [first, next] of FORMS) {
+it("a date and its form are one value, wherever it stands", async ({ org, onix, product }) => {
+  for (const { what, element, at, path, array, shown, edit, firsts } of PLACES) {
+    for (const [first, next] of formsOf(firsts)) {
       for (const edits of Object.keys(CONFLICT)) {
         const name = `${what}, ${first}, ${next}, ${edits}`;
         const text = (date: string, title: string, reference = name) =>
@@ -148,28 +223,23 @@ it("the date of a market, of a supply or of publishing is one value in each form
             record({ reference, title, isbn: null })
               .replace(at, xml(element(date)) + "$&"),
           );
-        const shown = async (id: string) =>
-          datesOf(await product(id))?.map(({ date }) => date) ?? [];
+        const datesOf = async (id: string) => shown(await product(id));
         const { outcomes: [{ id }] } = await onix.report(text(first, "One"));
         const before = await product(id);
-        const dates = datesOf(before);
-        if (!dates) throw new Error(`${name}: no place for dates`);
-        const isKnown = dates.length > 0;
-        if (isKnown) dates[0].date = "2027-03-05";
-        else dates.push({ ...role, date: "2027-03-05" });
-        const { product_territories, publishing_dates } = before;
-        const put = what === "publishing"
-          ? await org.put(`/api/products/${id}`, { publishing_dates })
-          : await org.put(
-            `/api/products/${id}/territories`,
-            product_territories,
-          );
+        const isKnown = shown(before).length > 0;
+        edit(before);
+        const put = await org.put(
+          `/api/products/${id}${path}`,
+          path ? before[array] : { [array]: before[array] },
+        );
         assertEquals(put.status, 200, name + put.text);
-        const ours = await shown(id);
-        assertEquals(ours, ["2027-03-05"], name);
+        const ours = await datesOf(id);
+        assertEquals(ours, [OUR_DAY], name);
+        const own = await onix.xml(`/${id}`);
+        assertEquals(own.includes("<Date>20270305</Date>"), true, name);
 
         await onix.report(text(first, "Two"));
-        assertEquals(await shown(id), ours, name);
+        assertEquals(await datesOf(id), ours, name);
         const { updated, outcomes } = await onix.report(
           text(next, "Three"),
           `?edits=${edits}`,
@@ -179,13 +249,13 @@ it("the date of a market, of a supply or of publishing is one value in each form
         const { outcomes: [{ id: other }] } = await onix.report(
           text(next, "Three", `${name} alone`),
         );
-        const theirs = await shown(other);
-        // A month that no field of a market holds changes nothing there.
+        const theirs = await datesOf(other);
+        // A month that no field holds changes nothing there.
         const isUnread = !isKnown && theirs.length === 0 &&
           edits !== "overwrite";
         const expected = edits === "protect" || isUnread ? ours : theirs;
         assertEquals(
-          await shown(id),
+          await datesOf(id),
           expected,
           name + JSON.stringify(outcomes),
         );
@@ -204,5 +274,170 @@ it("the date of a market, of a supply or of publishing is one value in each form
         }
       }
     }
+  }
+});
+
+/** The dates that no field holds, and what stands beside each of them and is edited here. */
+// deno-fmt-ignore
+const KEPT: [what: string, element: (date: string) => string, at: RegExp, edited: string, edit: (product: Any) => Any][] = [
+  ["birth", (date) => `ContributorDate(ContributorDateRole=50 ${date})`, /<\/Contributor>/, "<ContributorRole>B01</ContributorRole>",
+    ({ contributors }) => ({ contributors: [...contributors, { ...contributors[0], contributor_role_id: undefined, contributor_role_code: "B01" }] })],
+  ["death", (date) => `ContributorDate(ContributorDateRole=51 ${date})`, /<\/Contributor>/, ">Ours<", () => ({ title: "Ours" })],
+  ["a text", (date) => `CollateralDetail(TextContent(TextType=03 ContentAudience=00 Text=Theirs ContentDate(ContentDateRole=01 ${date})))`, /<PublishingDetail>/, ">Ours<",
+    ({ collateral: [text] }) => ({ collateral: [{ ...text, text: "Ours" }] })],
+  ["the first day of a text", (date) => `CollateralDetail(TextContent(TextType=03 ContentAudience=00 Text=Theirs ContentDate(ContentDateRole=14 ${date})))`, /<PublishingDetail>/, ">Ours<",
+    ({ collateral: [text] }) => ({ collateral: [{ ...text, text: "Ours" }] })],
+  ["a file", (date) => `CollateralDetail(SupportingResource(ResourceContentType=15 ContentAudience=00 ResourceMode=03 ResourceVersion(ResourceForm=01 ResourceLink=https://files.example/1 ContentDate(ContentDateRole=17 ${date}))))`,
+    /<PublishingDetail>/, "<ContentAudience>03</ContentAudience>",
+    ({ supporting_resources: [file] }) => ({ supporting_resources: [{ ...file, content_audience: ["03"] }] })],
+];
+
+it("a date that no field holds goes out as its sender said it last", async ({ org, onix, product }) => {
+  for (const [what, element, at, edited, edit] of KEPT) {
+    for (const [first, next] of formsOf()) {
+      for (const edits of Object.keys(CONFLICT)) {
+        const name = `${what}, ${first}, ${next}, ${edits}`;
+        const text = (date: string) =>
+          message(
+            record({ reference: name, isbn: null })
+              .replace(at, xml(element(date)) + "$&"),
+          );
+        const { outcomes: [{ id }] } = await onix.report(text(first));
+        const put = await org.put(`/api/products/${id}`, edit(await product(id)));
+        assertEquals(put.status, 200, name + put.text);
+        const digits = (form: string) => `>${form.slice(form.lastIndexOf("=") + 1)}<`;
+        const own = await onix.xml(`/${id}`);
+        assertEquals([own.includes(digits(first)), own.includes(edited)], [true, true], name + own);
+
+        const { updated, outcomes } = await onix.report(text(next), `?edits=${edits}`);
+
+        assertEquals([updated, codes(outcomes[0])], [1, []], name + JSON.stringify(outcomes));
+        const sent = await onix.xml(`/${id}`);
+        assertEquals(
+          [digits(first), digits(next), edited].map((one) => sent.includes(one)),
+          [false, true, edits !== "overwrite"],
+          name + sent,
+        );
+      }
+    }
+  }
+});
+
+/** Prices of one supply, as the sender numbers them and as they are written here. */
+const amounts = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+/** Arrays that a record and people here fill together. */
+// deno-fmt-ignore
+const FULL: [what: string, path: string, array: string, element: (numbers: number[]) => string, at: RegExp,
+  entriesOf: (product: Any) => Any[], entry: (number: number) => object][] = [
+  ["prices", "/territories", "product_territories",
+    (all) => all.map((n) => `Price(PriceType=02 MinimumOrderQuantity=${n} PriceAmount=9 CurrencyCode=GBP)`).join(" "), /<Price>[^]*<\/Price>/,
+    (product) => supplyOf(product).prices, (n) => ({ price_type: "02", minimum_order_quantity: n, price_amount: 8, currency_code: "GBP" })],
+  ["texts", "", "collateral",
+    (all) => `CollateralDetail(${all.map((n) => `TextContent(TextType=06 ContentAudience=00 Text=Review${n})`).join(" ")})`, /(?=<PublishingDetail>)/,
+    ({ collateral }) => collateral, (n) => ({ collateral_type: "text_content", text_type: "06", content_audience: ["00"], text: `Ours ${n}` })],
+  ["rights", "/sales-rights", "product_sales_rights",
+    (all) => all.map((n) => `SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB) PublisherName=Theirs${n})`).join(" "), /(?=<\/PublishingDetail>)/,
+    ({ product_sales_rights }) => product_sales_rights, (n) => ({ sales_rights_type: "02", territory: GB, publisher_name: `Ours ${n}` })],
+];
+
+it("what both have is more than an array holds, which rejects the record alone", async ({ org, onix, product }) => {
+  for (const [what, path, array, element, at, entriesOf, entry] of FULL) {
+    const text = (numbers: number[], title: string) =>
+      message(
+        record({ reference: what, title, isbn: null })
+          .replace(at, xml(element(numbers))),
+        record({ reference: `beside ${what}`, title, isbn: null }),
+      );
+    const { outcomes: [{ id }] } = await onix.report(text(amounts(1, 300), "One"));
+    const before = await product(id);
+    entriesOf(before).push(...amounts(1001, 1200).map(entry));
+    const put = await org.put(
+      `/api/products/${id}${path}`,
+      path ? before[array] : { [array]: before[array] },
+    );
+    assertEquals(put.status, 200, what + put.text);
+    const full = await product(id);
+    assertEquals(entriesOf(full).length, 500, what);
+
+    for (const edits of ["keep", "protect"]) {
+      const { outcomes, rejected, updated } = await onix.report(
+        text(amounts(1, 301), edits),
+        `?edits=${edits}`,
+      );
+
+      assertEquals([rejected, updated], [1, 1], JSON.stringify(outcomes));
+      assertEquals(codes(outcomes[0]), ["too_many"], JSON.stringify(outcomes));
+      assertEquals((await product(id))[array], full[array], what);
+    }
+    const { updated } = await onix.report(text(amounts(1, 301), "Three"), "?edits=overwrite");
+    assertEquals(updated, 2, what);
+    assertEquals(entriesOf(await product(id)).length, 301, what);
+  }
+});
+
+/** A supply under the reference of its market. */
+const MARKET = (country: string, amount: number) =>
+  `ProductSupply(MarketReference=UK Market(Territory(CountriesIncluded=${country})) SupplyDetail(Supplier(SupplierRole=01 SupplierName=Quay) ProductAvailability=20 Price(PriceType=02 PriceAmount=${amount} CurrencyCode=GBP)))`;
+
+it("markets of one reference are told apart by where they are", async ({ org, onix, product }) => {
+  const write = async (
+    reference: string,
+    query: string,
+    ...markets: [country: string, amount: number][]
+  ) => {
+    const supplies = xml(markets.map((market) => MARKET(...market)).join(" "));
+    const whole = message(
+      record({ reference, isbn: null }).replace(/<ProductSupply>[^]*<\/ProductSupply>/, supplies),
+    );
+    const { outcomes: [outcome] } = await onix.report(
+      whole.replace('release="3.0"', 'release="3.1"').replace("onix/3.0", "onix/3.1"),
+      query,
+    );
+    return outcome;
+  };
+  const amountsOf = async (id: string) =>
+    (await product(id)).product_territories.map(({ market_reference, markets, ...rest }: Any) => {
+      const [{ prices: [{ price_amount }] }] = rest.supply_details;
+      return [market_reference, markets[0].territory.countries_included[0], price_amount].join(" ");
+    }).sort();
+  const edit = async (id: string, change: (territories: Any[]) => void) => {
+    const { product_territories } = await product(id);
+    change(product_territories);
+    const put = await org.put(`/api/products/${id}/territories`, product_territories);
+    assertEquals(put.status, 200, put.text);
+  };
+  for (const [edits, [conflict]] of Object.entries(CONFLICT)) {
+    const query = `?edits=${edits}`;
+    const isLost = edits === "overwrite";
+    // The sender has two.
+    const { id } = await write(`two ${edits}`, "", ["GB", 1], ["IE", 2]);
+    await edit(id, (all) => all[1].supply_details[0].prices[0].price_amount = 20);
+    await write(`two ${edits}`, query, ["GB", 3], ["IE", 2]);
+    assertEquals(await amountsOf(id), ["UK GB 3", `UK IE ${isLost ? 2 : 20}`], edits);
+
+    // One of two is added here, and then by the sender.
+    const { id: other } = await write(`one ${edits}`, "", ["GB", 1]);
+    await edit(other, (all) => {
+      const withoutIds = (name: string, value: unknown) => name === "id" ? undefined : value;
+      const copy = JSON.parse(JSON.stringify(all[0], withoutIds));
+      copy.markets = [{ territory: { countries_included: ["IE"] } }];
+      copy.supply_details[0].prices[0].price_amount = 20;
+      all.push(copy);
+    });
+    await write(`one ${edits}`, query, ["GB", 3]);
+    assertEquals(await amountsOf(other), ["UK GB 3", ...isLost ? [] : ["UK IE 20"]], edits);
+    const { outcome, messages } = await write(`one ${edits}`, query, ["GB", 3], ["IE", 2]);
+    assertEquals(codes({ messages }), conflict ? [conflict] : [], edits);
+    assertEquals(outcome, edits === "protect" ? "unchanged" : "updated", edits);
+    assertEquals(await amountsOf(other), ["UK GB 3", `UK IE ${edits === "protect" ? 20 : 2}`]);
+    // In ONIX, a reference is unique in its record.
+    const sent = await onix.xml(`/${other}?release=3.1`);
+    assertEquals(sent.match(/<MarketReference>|<CountriesIncluded>../g), [
+      "<MarketReference>",
+      "<CountriesIncluded>GB",
+      "<CountriesIncluded>IE",
+    ]);
   }
 });

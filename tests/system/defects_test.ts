@@ -178,5 +178,21 @@ Deno.test("What the service fails at", async ({ step: it }) => {
     assertEquals([failed, productsIn(text).length], [1, 1]);
     logged.length = 0;
     assertEquals((await other.get(`/api/onix/products/${odd.id}`)).status, 500);
+
+    // Whoever asks which are ready is told of it.
+    logged.length = 0;
+    const readiness = "readiness?profile=bic-basic";
+    const { status, body, text: listed } = await other.get(`/api/products/${readiness}`);
+    assertEquals(status, 200, listed);
+    assertEquals([body.data.length, body.meta.checked, body.meta.more], [2, 2, false]);
+    const { ready, missing } = body.data.find(({ id }: { id: string }) => id === odd.id);
+    assertEquals([ready, ...missing.map(({ rule }: { rule: string }) => rule)], [
+      false,
+      "internal_error",
+    ]);
+    assertEquals(logged.splice(0).map(({ product }) => product), [odd.id]);
+    const { body: one } = await other.get(`/api/products/${odd.id}/${readiness}`);
+    assertEquals(one.data.missing, missing);
+    logged.length = 0;
   });
 });
