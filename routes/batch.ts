@@ -6,10 +6,11 @@ import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { type Batch, matchedValue, type SentOperation, validBody } from "../schema/batch.ts";
 import { failure, guarded } from "../schema/defects.ts";
-import { ApiError, invalidAt } from "../schema/errors.ts";
+import { ApiError, invalidAt, withDetails } from "../schema/errors.ts";
 import { ONE_OF_BOTH } from "../schema/history.ts";
 import { type Ignored, ignoredIn, unusedForm } from "../schema/ignored.ts";
 import type { ProductBody } from "../schema/bodies.ts";
+import { bareIsbn } from "../schema/values.ts";
 import { ok } from "./responses.ts";
 
 /* Reads a batch, operation by operation. The way of what is read begins in `db/products/batch.ts`. */
@@ -98,19 +99,33 @@ function readUpsert(
   const { method, match } = sent;
   const created = readOperationBody(sent, "create", ignored);
   // A body may lack what only a new product needs.
-  const body = created instanceof ApiError ? readOperationBody(sent, "update", ignored) : created;
-  if (body instanceof ApiError) return body;
-  const value = matchedValue(match, sent.body, body);
-  if (value instanceof ApiError) return value;
-  if (match === "product_code") {
-    const key = { match, value, field: match };
-    return { method, key, body, creationError: unknownCode(value) };
+  const changed = created instanceof ApiError
+    ? readOperationBody(sent, "update", ignored)
+    : created;
+  const isRefused = changed instanceof ApiError;
+  // Without the value that it matches, no product can be found.
+  if (isRefused && refuses(changed, match)) return changed;
+  const value = matchedValue(match, sent.body, isRefused ? sent.body : changed);
+  if (value instanceof ApiError) {
+    if (isRefused) return withDetails(changed, value.details);
+    value.accepted = changed;
+    return value;
   }
-  const [isbn] = isbnKeys({ [match]: value });
-  const key = { ...isbn!, field: match };
-  return created instanceof ApiError
-    ? { method, key, body, creationError: created }
-    : { method, key, body };
+  const isCode = match === "product_code";
+  const [found] = isCode ? [{ match, value }] : isbnKeys({ [match]: bareIsbn(value) });
+  const key = { ...found!, field: match };
+  const creationError = isCode ? unknownCode(value) : created;
+  const body = isRefused ? {} : changed;
+  return {
+    ...{ method, key, body },
+    ...isRefused && { updateError: changed },
+    ...creationError instanceof ApiError && { creationError },
+  };
+}
+
+/** Whether the error is about this field of the body. */
+function refuses({ details }: ApiError, field: string): boolean {
+  return details.some((detail) => "pointer" in detail && detail.pointer === `/${field}`);
 }
 
 /** The service assigns codes, so no product is created with one. */

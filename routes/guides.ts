@@ -11,6 +11,7 @@ import type { Token, Tokens } from "marked";
 export const GUIDES = [
   "start",
   "create",
+  "find",
   "batch",
   "handling",
   "undo",

@@ -8,11 +8,11 @@ import { ROWS, SCALARS } from "./product.ts";
 import { REFERENCES } from "./references.ts";
 
 /*
- * A body at fault is looked at to its end: the references that it has beside the fault are
- * looked up, so that all its errors are told at once.
+ * A body at fault is looked at to its end: the references and dates that it has beside the
+ * fault are checked against what is stored, so that all its errors are told at once.
  */
 
-/** The error of a body with these issues. That of a product has the references that were accepted. */
+/** The error of a body with these issues. That of a product has what was accepted and can be checked. */
 export function refusedBody(
   schema: v.GenericSchema,
   sent: unknown,
@@ -22,13 +22,13 @@ export function refusedBody(
   // Beyond this number, values are not validated.
   const isWhole = isObject(sent) && issues.length <= MAX_ERRORS;
   if (isWhole && isOfProduct(schema)) {
-    error.accepted = acceptedReferences(sent, new Set(issues.map(pointerTo)));
+    error.accepted = acceptedParts(sent, new Set(issues.map(pointerTo)));
   }
   return error;
 }
 
-/** The references of a body at their places. One that is refused, at these pointers, is null. */
-function acceptedReferences(
+/** What else of a body can be checked, at its place. A reference that is refused, at these pointers, is null. */
+function acceptedParts(
   sent: Entry,
   refused: ReadonlySet<string>,
 ): ProductBody {
@@ -44,8 +44,16 @@ function acceptedReferences(
       referencesOf(entry, `/${array}/${i}`, array, fields, refused)
     );
   }
+  const isRefused = (name: string) =>
+    refused.values().some((pointer) => `${pointer}/`.startsWith(`/${name}/`));
+  for (const name of DATES) {
+    if (name in sent && !isRefused(name)) accepted[name] = sent[name];
+  }
   return accepted;
 }
+
+/** The dates of a product, of which the stored ones may contradict those of the body. */
+const DATES = ["publication_date", "publishing_dates"];
 
 /** The fields that refer to records, by the array that has them. */
 const ARRAYS = Map.groupBy(REFERENCES, ({ array }) => array?.name);

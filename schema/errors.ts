@@ -62,7 +62,7 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
   /** What the request has done before the error, if anything. */
   readonly report: unknown;
-  /** The references of a product's body at fault that were accepted. They are not looked up yet. */
+  /** What was accepted of a product's body at fault and is not checked yet: references, dates. */
   accepted?: Record<string, unknown>;
 
   constructor(
@@ -96,6 +96,13 @@ export function invalid(
   return new ApiError("VALIDATION_ERROR", `${subject} has ${count}${more}`, {
     details: details.slice(0, MAX_DETAILS),
   });
+}
+
+/** The error of a body with these details besides its own. */
+export function withDetails(error: ApiError, details: readonly ErrorDetail[]): ApiError {
+  const all = invalid("The body", [...error.details, ...details]);
+  all.accepted = error.accepted;
+  return all;
 }
 
 /** The `VALIDATION_ERROR` of a body with these issues. */

@@ -214,6 +214,8 @@ export const Time = v.pipe(
 
 /** Comma-separated names of embeds, with optional spaces around them. Empty means none. */
 export function embeds<E extends string>(names: Record<string, E>) {
+  const meantBy = speller(Object.keys(names));
+  const isKnown = (name: string) => Object.hasOwn(names, name);
   return v.pipe(
     v.string(),
     v.metadata({
@@ -222,8 +224,12 @@ export function embeds<E extends string>(names: Record<string, E>) {
     }),
     v.transform((list) => list === "" ? [] : splitList(list)),
     v.check(
-      (given) => given.every((name) => Object.hasOwn(names, name)),
-      `invalid_value: Expected a comma-separated list of ${Object.keys(names).join(", ")}`,
+      (given) => given.every(isKnown),
+      ({ input }) => {
+        const unknown = input.find((name) => !isKnown(name))!;
+        const list = `Expected a comma-separated list of ${Object.keys(names).join(", ")}`;
+        return `invalid_value: ${list}${didYouMean(meantBy(unknown))}`;
+      },
     ),
     v.transform((given) => new Set(given.map((name) => names[name]!))),
   );

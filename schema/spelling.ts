@@ -30,7 +30,7 @@ const CALLED = {
   extents: "duration length runningtime wordcount",
   product_form_id: "form",
   product_form_details: "fileformat",
-  include: "expand",
+  include: "embed expand fields",
   languages: "lang",
   language_code: "lang",
   updated_since: "modifiedsince since updatedafter",

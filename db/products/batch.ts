@@ -92,6 +92,7 @@ async function findIds(
     tx,
     operations.map((operation): Write | ApiError => {
       if (operation instanceof ApiError) return operation;
+      if ("updateError" in operation && operation.updateError) return operation.updateError;
       const body = bodyIn(operation);
       return operation.method === "update"
         ? { method: "update", id: operation.id, body }
@@ -99,11 +100,16 @@ async function findIds(
     }),
   );
   return found.flatMap((named, index): Placed[] => {
+    const operation = operations[index]!;
     if (named instanceof ApiError) {
+      // Whether its product exists decides what else is wrong.
+      if ("creationError" in operation) {
+        return [{ index, operation: { ...operation, body: {}, updateError: named } }];
+      }
       results.fail(index, named);
       return [];
     }
-    const operation = operations[index] as BatchOperation;
+    if (operation instanceof ApiError) return [];
     return "body" in operation
       ? [{ index, operation: { ...operation, body: named.body } }]
       : [{ index, operation }];

@@ -26,6 +26,8 @@ export type BatchOperation =
     method: "upsert";
     key: MatchedKey;
     body: ProductBody;
+    /** Why it changes no product. The body is empty. */
+    updateError?: ApiError | undefined;
     /** Why it creates no product, if none has the key. */
     creationError?: ApiError | undefined;
   };

@@ -9,7 +9,7 @@ import type { Precondition } from "../entity_tag.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type BatchOperation, bodyIn, type MatchedKey, type Placed } from "./batch_operation.ts";
 import type { BatchResults } from "./batch_results.ts";
-import type { Change, Update } from "./change.ts";
+import type { Change, Update, Write } from "./change.ts";
 import { productNotFound } from "./errors.ts";
 import {
   hasKey,
@@ -20,6 +20,7 @@ import {
   type ProductKey,
   sharedBy,
 } from "./keys.ts";
+import { findNamed } from "./names.ts";
 import { readInGroups, readTags, sizeOfStored } from "./read.ts";
 import { planRestorations, restoring } from "./restorations.ts";
 import { changedFields } from "./upsert.ts";
@@ -50,8 +51,9 @@ export async function planBatch(
 ): Promise<{ changing: Changing[]; later: Placed[] }> {
   const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
-  const restored = await planRestores(tx, now, results);
-  const planned = now.flatMap((item) => {
+  const possible = await withoutUncreatable(tx, now, found, results);
+  const restored = await planRestores(tx, possible, results);
+  const planned = possible.flatMap((item) => {
     const change = restored.get(item) ?? changeBy(item, found, results);
     return change ? [{ ...item, change }] : [];
   });
@@ -93,6 +95,25 @@ async function lockMatches(
       from products p
     `,
   );
+}
+
+/** The operations but the upserts that find no product and may create none. Those get their errors. */
+async function withoutUncreatable(
+  tx: Transaction,
+  items: readonly Placed[],
+  found: readonly FoundProduct[],
+  results: BatchResults,
+): Promise<readonly Placed[]> {
+  const errors = new Map(items.flatMap((item) => {
+    const { operation } = item;
+    if (operation.method !== "upsert" || !operation.creationError) return [];
+    const isFound = found.some((product) => addresses(operation, product));
+    return isFound ? [] : [[item, operation.creationError] as const];
+  }));
+  if (errors.size === 0) return items;
+  const told = await findNamed<Write>(tx, [...errors.values()]);
+  errors.keys().forEach(({ index }, i) => results.fail(index, told[i] as ApiError));
+  return items.filter((item) => !errors.has(item));
 }
 
 /** What the operations restore. One that restores nothing gets its result. */
@@ -187,12 +208,12 @@ function changeBy(
       return void results.delete(index, operation.sentId, false);
     }
     case "upsert": {
-      const { key, body, creationError } = operation;
+      const { key, body, updateError } = operation;
       if (meant.length > 1) {
         return void results.fail(index, ambiguousKey(key, meant));
       }
+      if (updateError) return void results.fail(index, updateError);
       if (id) return { method: "update", id, body, isWhole: true };
-      if (creationError) return void results.fail(index, creationError);
       return { method: "create", id: uuidv7(), body, key };
     }
   }

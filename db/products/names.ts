@@ -50,11 +50,11 @@ export async function findNamed<W extends Write>(
 ): Promise<(W | ApiError)[]> {
   const named = changes.map((change) => namedIn(acceptedBody(change)));
   const all = named.flat();
-  if (all.length === 0 && !changes.some(hasReferences)) return [...changes];
+  if (all.length === 0 && !changes.some(isUnchecked)) return [...changes];
   const candidates = await findCandidates(tx, all);
   const found: (W | ApiError)[] = [];
   for (const [i, change] of changes.entries()) {
-    if (isFault(change) && !hasReferences(change)) {
+    if (isFault(change) && !isUnchecked(change)) {
       found.push(change);
       continue;
     }
@@ -85,12 +85,12 @@ export async function withIds<W extends Write>(
   return found!;
 }
 
-/** The error with those of the references that the body has. */
+/** The error with those of what was accepted of the body. */
 export async function withReferences(
   database: Queries,
   error: ApiError,
 ): Promise<ApiError> {
-  if (!hasReferences(error)) return error;
+  if (!isUnchecked(error)) return error;
   return await database.transaction(async (tx) => {
     const [found] = await findNamed<Write>(tx, [error]);
     await tx.commit();
@@ -102,10 +102,11 @@ function isFault(change: Write | ApiError): change is ApiError {
   return change instanceof ApiError;
 }
 
-/** Whether it is the error of a body with references that were accepted. */
-function hasReferences(change: Write | ApiError): boolean {
-  return isFault(change) &&
-    givenReferences(acceptedBody(change)).some(({ value }) => value);
+/** Whether it is the error of a body of which something was accepted that is to be checked. */
+function isUnchecked(change: Write | ApiError): boolean {
+  if (!isFault(change)) return false;
+  const body = acceptedBody(change);
+  return "publishing_dates" in body || givenReferences(body).some(({ value }) => value);
 }
 
 /** The body of a change, or what of one at fault was accepted. */

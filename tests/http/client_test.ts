@@ -232,9 +232,9 @@ Deno.test({
     const { body } = await org.get("/api/products/changes");
     const reader = { ...env, CURSOR: body.meta.cursor };
 
-    const [, creating, writing, failing, ...others] = samples;
+    const [, creating, finding, writing, failing, ...others] = samples;
     const run = (script: string) => shell(script, { cwd, env: reader });
-    const first = await run([creating, writing, failing].join("\n"));
+    const first = await run([creating, finding, writing, failing].join("\n"));
     // Other transactions of the server hold the feed back.
     await new Copy(org, app).catchUp();
     const output = first + await run(others.join("\n"));
@@ -243,6 +243,7 @@ Deno.test({
       ,
       ,
       created,
+      found,
       written,
       refused,
       all,
@@ -261,6 +262,7 @@ Deno.test({
       ],
       ["Ace Books", "Ursula K. Le Guin"],
     );
+    assertEquals(found.data[0].id, created.data.id);
     assert(all.data.length > 0);
     assertMatch(called.data.secret, /^whsec_/);
     // deno-lint-ignore no-explicit-any

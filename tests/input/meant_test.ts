@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { type Organization, testsOf } from "../support/app/harness.ts";
 
 /** Unknown fields of a product with the known ones that they mean. */
@@ -168,6 +168,7 @@ const QUERIES: Record<string, string> = {
   "author=x": "Unknown parameter: did you mean contributor_id?",
   "translator=x": "Unknown parameter: did you mean contributor_id?",
   "query=x": "Unknown parameter: did you mean q?",
+  "fields=title": "Unknown parameter: did you mean include?",
   "language_code=en": list(74, "eng"),
   "publishing_status_code=active": list(64, "04"),
   "product_form_code=bc": list(150, "BC"),
@@ -183,4 +184,9 @@ it("in a query", async ({ org }) => {
     const { details: [detail] } = body.error;
     assertEquals([detail.parameter, detail.message], [parameter, message]);
   }
+  const { body } = await org.get("/api/products?include=contributors,price");
+  assertMatch(
+    body.error.details[0].message,
+    /, supporting_resources: did you mean product_prices\?$/,
+  );
 });

@@ -284,6 +284,38 @@ it("with every other fault of the body", async ({ org }) => {
   assertEquals((await org.get("/api/products")).body.meta.total, 1);
 });
 
+it("with every fault of an upsert, whether it finds a product or not", async ({ org }) => {
+  const [known, unknown] = ["9780141439587", "9780441007318"];
+  await org.post("/api/products", { title: "Emma", isbn13: known });
+  const date = { publishing_date_role: "01", date: "2027" };
+  const dates = { publication_date: "2027-01-01", publishing_dates: [date] };
+  const contradiction = ["/page_count", "/publishing_dates/0/date"];
+  /** What is told where a product is found, where none is, and without an ISBN to find it by. */
+  // deno-fmt-ignore
+  const faulty: [fields: object, found: string[], none: string[], without: string[]][] = [
+    [{ publisher_name: "Qqq" }, ["/publisher_name"], ["/title", "/publisher_name"], ["/isbn13", "/publisher_name"]],
+    [{ publisher_id: uuidv7() }, ["/publisher_id"], ["/title", "/publisher_id"], ["/isbn13", "/publisher_id"]],
+    [{ page_count: 0 }, ["/page_count"], ["/title", "/page_count"], ["/page_count", "/isbn13"]],
+    [{ page_count: 0, colour: 1, publisher_name: "Qqq" },
+      ["/page_count", "/colour", "/publisher_name"],
+      ["/title", "/page_count", "/colour", "/publisher_name"],
+      ["/page_count", "/colour", "/isbn13", "/publisher_name"]],
+    [{ title: "Emma", page_count: 0, ...dates }, contradiction, contradiction, contradiction.toSpliced(1, 0, "/isbn13")],
+  ];
+  const match = { method: "upsert", match: "isbn13" };
+  for (const [fields, ...expected] of faulty) {
+    const { body: { data } } = await org.batch([
+      { ...match, body: { ...fields, isbn13: known } },
+      { ...match, body: { ...fields, isbn13: unknown } },
+      { ...match, body: fields },
+    ]);
+    const told = data.map(({ error }: { error: { details: Record<string, string>[] } }) =>
+      error.details.map(({ pointer }) => pointer)
+    );
+    assertEquals(told, expected);
+  }
+});
+
 it("but not for one that an earlier entry has", async ({ org, app }) => {
   const { contributor, collection, field } = await shelf(org);
   const role = idOfCode("17", "A01");
