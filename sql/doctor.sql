@@ -193,7 +193,8 @@ from (
 select
   null as wrong,
   'Their owners find the products by GET /products?shared_isbn=true, and delete or correct one: until then, upserts and ONIX records with the ISBN are refused as ambiguous' as advice,
-  format('ISBNs that several products of an organization have: %s, of organization %s', sum(o.isbns), string_agg(o.organization_id::text, ', ' order by o.isbns desc)) as noted,
+  'ISBNs that several products of an organization have: ' || sum(o.isbns) || ', of organization '
+    || string_agg(o.organization_id::text, ', ' order by o.isbns desc) as noted,
   'No two products of an organization have one ISBN' as fine
 from (
   select s.organization_id, count(*) as isbns

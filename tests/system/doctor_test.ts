@@ -69,23 +69,45 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
     const findings = await examine(database, CONFIG);
 
     assertEquals(
-      Object.entries(findings).map(([subject, { ok }]) => [subject, ok]),
+      Object.entries(findings).map(([subject, { ok, advice }]) => [subject, ok, advice]),
       [
-        ["database", true],
-        ["time-outs", true],
-        ["extensions", true],
-        ["migrations", true],
-        ["code lists", true],
-        ["counters", true],
-        ["statistics", true],
-        ["history", true],
-        ["changes", true],
-        ["keys", true],
-        ["shared isbns", true],
-        ["webhooks", true],
-        ["distribution", true],
-      ],
+        "database",
+        "time-outs",
+        "extensions",
+        "migrations",
+        "code lists",
+        "counters",
+        "statistics",
+        "history",
+        "changes",
+        "keys",
+        "shared isbns",
+        "webhooks",
+        "distribution",
+      ].map((subject) => [subject, true, undefined]),
     );
+    assertEquals(
+      findings["shared isbns"]!.finding,
+      "No two products of an organization have one ISBN",
+    );
+  });
+
+  await it("notes the ISBNs that several products have", async () => {
+    await script(database, (sql) =>
+      sql`
+        insert into products (organization_id, id, title, product_code, isbn13, isbn10)
+        values
+          (${organizationId}, gen_random_uuid(), 'Emma', 'P-1', '9780141439587', null),
+          (${organizationId}, gen_random_uuid(), 'Emma', 'P-2', null, '0141439580')
+      `);
+
+    const { "shared isbns": { ok, finding } = {} } = await examine(database, CONFIG);
+
+    assertEquals([ok, finding], [
+      true,
+      `ISBNs that several products of an organization have: 1, of organization ${organizationId}`,
+    ]);
+    await script(database, (sql) => sql`delete from products`);
   });
 
   await it("names a key that expires soon, until its expiry", async () => {
