@@ -1,7 +1,7 @@
 import { createLog, errorFields, type Log, logDefects, openOutput } from "./middleware/log.ts";
 import { serve } from "./routes/serve.ts";
 import { openService, type Service } from "./routes/service.ts";
-import { type Config, findUnknownVariables, readConfig } from "./schema/config.ts";
+import { type Config, findUnknownVariables, readConfig, variableNames } from "./schema/config.ts";
 import { escapeLines } from "./schema/control_characters.ts";
 import { VERSION } from "./schema/version.ts";
 
@@ -98,10 +98,7 @@ async function exitWith(error: Error): Promise<never> {
 }
 
 function warnOfMisspellings(log: Log): void {
-  // Listing names needs `--allow-env` without a list.
-  if (Deno.permissions.querySync({ name: "env" }).state !== "granted") return;
-  const names = Object.keys(Deno.env.toObject());
-  for (const message of findUnknownVariables(names)) log("warn", { message });
+  for (const message of findUnknownVariables(variableNames())) log("warn", { message });
 }
 
 async function main() {

@@ -242,11 +242,18 @@ const OTEL = [
   "OTEL_SERVICE_NAME",
 ];
 
+/** The names of the variables that are set, if the process may list them. */
+export function variableNames(): string[] {
+  // Listing needs `--allow-env` without a list.
+  const { state } = Deno.permissions.querySync({ name: "env" });
+  return state === "granted" ? Object.keys(Deno.env.toObject()) : [];
+}
+
 /**
  * Returns a warning for each variable that looks like a misspelled known one. The
  * known one would silently keep its default.
  */
-export function findUnknownVariables(names: string[]): string[] {
+export function findUnknownVariables(names: readonly string[]): string[] {
   const known = [...Object.keys(VARIABLES.entries), ...OTEL];
   return names.filter((name) => !known.includes(name)).flatMap((name) => {
     const meant = known.find((known) => isMisspelling(name, known));

@@ -1,4 +1,10 @@
-import { type Config, type Environment, readConfig } from "../../schema/config.ts";
+import {
+  type Config,
+  type Environment,
+  findUnknownVariables,
+  readConfig,
+  variableNames,
+} from "../../schema/config.ts";
 import { VERSION } from "../../schema/version.ts";
 import { pause } from "../connections/deadline.ts";
 import { FolderInUse } from "../connections/embedded.ts";
@@ -18,7 +24,7 @@ export const DOCTOR = command({
   does:
     "Checks configuration, key set, database, role, migrations, counters, statistics, keys, webhooks and replica, and says how to fix problems",
   args: { json: flag },
-  run: ({ json }, { environment }) => doctor(environment, json),
+  run: ({ json }, { environment }) => doctor(environment, { json, names: variableNames() }),
 });
 
 /** The result of a check, with advice if something is wrong, or if customers should mend it. */
@@ -31,15 +37,24 @@ interface Finding {
 /** The findings by the names of the checks, in order. */
 type Findings = Record<string, Finding>;
 
+interface DoctorOptions {
+  json?: boolean;
+  /** The names of the variables that are set. */
+  names?: readonly string[];
+}
+
 /** The findings as text or as JSON, and whether all checks passed. */
-export async function doctor(environment: Environment, json = false) {
-  const findings = Object.entries(await diagnose(environment))
+export async function doctor(
+  environment: Environment,
+  { json = false, names = [] }: DoctorOptions = {},
+) {
+  const findings = Object.entries(await diagnose(environment, names))
     .map(([subject, finding]) => ({ subject, ...finding }));
   const text = json ? JSON.stringify(findings, null, 2) : findings.map(findingLines).join("\n");
   return { text, ok: findings.every(({ ok }) => ok) };
 }
 
-async function diagnose(environment: Environment): Promise<Findings> {
+async function diagnose(environment: Environment, names: readonly string[]): Promise<Findings> {
   const version = fine(`${VERSION}, on Deno ${Deno.version.deno}`);
   const findings: Findings = { version };
   let subject = "configuration";
@@ -49,7 +64,12 @@ async function diagnose(environment: Environment): Promise<Findings> {
     // Without user and password.
     const at = URL.parse(url);
     const place = at ? at.host + at.pathname : `embedded in ${dataDir}`;
-    findings[subject] = fine(`The database is ${place}`);
+    const unknown = findUnknownVariables(names);
+    findings[subject] = {
+      ok: true,
+      finding: [`The database is ${place}`, ...unknown].join(". "),
+      advice: unknown.length > 0 ? "Correct the name: the service does not read it" : undefined,
+    };
     findings["key set"] = config.token && "jwksUrl" in config.token
       ? await checkKeySet(config.token.jwksUrl)
       : fine("None is configured");

@@ -14,6 +14,7 @@ Deno.test("An invalid command line", TIMED, async ({ step: it }) => {
     "key --nonsense": "key create|list|revoke",
     "toString":
       "migrate|seed|recount|organization|key|member|webhook|readiness|history|export|import|doctor",
+    "key create --organization --name Web": "key create --organization ID --name NAME",
     "key create --name Web": "key create --organization ID --name NAME",
     "organization create": "organization create NAME",
     "organization list all": "organization list [--json]",
@@ -40,6 +41,8 @@ Deno.test("An invalid command line", TIMED, async ({ step: it }) => {
       assertEquals([code, text(stdout)], [1, ""]);
       assertMatch(text(stderr), /^[^\p{Cc}\p{Bidi_Control}]+\n$/u);
       assertStringIncludes(text(stderr), `; usage: deno task ${usage}`);
+      const isLacking = text(stderr).startsWith("--organization needs a value; ");
+      assertEquals(isLacking, line.includes("--organization --name"));
       assertEquals(Array.from(Deno.readDirSync(parent)), []);
     });
   }

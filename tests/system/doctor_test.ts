@@ -237,7 +237,7 @@ Deno.test(
   TIMED,
   async ({ step: it }) => {
     const run = (variables: Record<string, string>, json = false) =>
-      doctor((name) => variables[name], json);
+      doctor((name) => variables[name], { json, names: Object.keys(variables) });
 
     await it("reports an invalid configuration", async () => {
       const { ok, text: report } = await run({ PORT: "http" });
@@ -249,7 +249,7 @@ Deno.test(
     await it("reports an unreachable database without its password", async () => {
       const DATABASE_URL = "postgres://catalogue:secret@127.0.0.1:1/books";
 
-      const { ok, text: report } = await run({ DATABASE_URL }, true);
+      const { ok, text: report } = await run({ DATABASE_URL, PORTT: "1" }, true);
 
       assert(!ok);
       const [version, configuration, , database] = JSON.parse(report) as {
@@ -257,7 +257,10 @@ Deno.test(
         advice: string;
       }[];
       assertStringIncludes(version!.finding, deno.version);
-      assertEquals(configuration!.finding, "The database is 127.0.0.1:1/books");
+      assertEquals(
+        configuration!.finding,
+        "The database is 127.0.0.1:1/books. The variable PORTT is unknown: did you mean PORT?",
+      );
       assertStringIncludes(database!.finding, "ECONNREFUSED");
       assertStringIncludes(database!.advice, "Check DATABASE_URL");
       assert(!report.includes("secret"));
