@@ -1,3 +1,4 @@
+import { pascal } from "../../../schema/fields.ts";
 import {
   nounOf,
   OWN_TABLES,
@@ -164,7 +165,7 @@ function ownRequests(table: OwnTable): Requests {
       path,
       body: created,
     },
-    [`list${type}s`]: {
+    [`list${pascal(table)}`]: {
       summary: "The first that were created",
       operation: `GET ${path}`,
       path: `${path}?limit=2&sort=created_at`,
@@ -178,7 +179,7 @@ function ownRequests(table: OwnTable): Requests {
     [`get${type}`]: {
       summary: "With the number of products that refer to it",
       operation: `GET ${path}/{id}`,
-      path: (responses) => `${path}/${responses[`list${type}s`].data[0].id}`,
+      path: (responses) => `${path}/${responses[`list${pascal(table)}`].data[0].id}`,
     },
     [`delete${type}`]: {
       summary: `An existing ${noun}`,
