@@ -66,7 +66,8 @@ export function showFields(element, { components: { schemas } }) {
     );
     const isRequired = !isShownOnly && written.required?.includes(name);
     const id = `fields/${path.join("/")}`;
-    const kind = kindOf(schema, list);
+    // The name of a code is a text.
+    const kind = kindOf(schema, name.endsWith("_name") ? undefined : list);
     found.push({ id, path, element, sentence, list });
 
     const meaning = make("td", {}, ...withCode(sentence));

@@ -102,7 +102,8 @@ function show(element) {
   }
   if (element === heading) scrollTo(0, 0);
   else element.scrollIntoView();
-  element.focus({ preventScroll: true });
+  // A page that was opened without an address begins at its top.
+  if (location.hash) element.focus({ preventScroll: true });
 }
 
 function showScreen(screen, title) {

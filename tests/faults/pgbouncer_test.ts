@@ -58,7 +58,7 @@ faultTest("PgBouncer in transaction mode", async (scene, { step: it }) => {
     const advice = async (environment: Record<string, string>) => {
       const { text: report } = await doctor(
         (name) => ({ DATABASE_URL: url, ...environment })[name],
-        true,
+        { json: true },
       );
       const findings = JSON.parse(report) as { advice?: string }[];
       return findings.find(({ advice }) => advice)?.advice;

@@ -84,7 +84,7 @@ Deno.test(
       const findingOf = async () => {
         const { text } = await doctor(
           (name) => name === "DATABASE_URL" ? as("catalogue") : undefined,
-          true,
+          { json: true },
         );
         const findings: Record<string, unknown>[] = JSON.parse(text);
         return findings.find(({ subject }) => subject === "changes");
