@@ -1,7 +1,7 @@
 import { createLog, errorFields, type Log, logDefects, openOutput } from "./middleware/log.ts";
 import { serve } from "./routes/serve.ts";
 import { openService, type Service } from "./routes/service.ts";
-import { type Config, findUnknownVariables, readConfig, variableNames } from "./schema/config.ts";
+import { type Config, findUnknownVariables, readConfig } from "./schema/config.ts";
 import { escapeLines } from "./schema/control_characters.ts";
 import { VERSION } from "./schema/version.ts";
 
@@ -97,6 +97,13 @@ async function exitWith(error: Error): Promise<never> {
   Deno.exit(1);
 }
 
+/** The names of the variables that are set, if the process may list them. */
+function variableNames(): string[] {
+  // That needs `--allow-env` without a list.
+  const { state } = Deno.permissions.querySync({ name: "env" });
+  return state === "granted" ? Object.keys(Deno.env.toObject()) : [];
+}
+
 function warnOfMisspellings(log: Log): void {
   for (const message of findUnknownVariables(variableNames())) log("warn", { message });
 }
@@ -106,7 +113,7 @@ async function main() {
   const [command = Deno.build.standalone ? "--help" : undefined] = Deno.args;
   if (command && (command !== "start" || Deno.args.includes("--help"))) {
     const { run } = await import("./db/commands/cli.ts");
-    await run([command, ...Deno.args.slice(1)]);
+    await run([command, ...Deno.args.slice(1)], variableNames());
     return {};
   }
   const config = readConfig((name) => Deno.env.get(name));

@@ -242,13 +242,6 @@ const OTEL = [
   "OTEL_SERVICE_NAME",
 ];
 
-/** The names of the variables that are set, if the process may list them. */
-export function variableNames(): string[] {
-  // Listing needs `--allow-env` without a list.
-  const { state } = Deno.permissions.querySync({ name: "env" });
-  return state === "granted" ? Object.keys(Deno.env.toObject()) : [];
-}
-
 /**
  * Returns a warning for each variable that looks like a misspelled known one. The
  * known one would silently keep its default.

@@ -21,6 +21,8 @@ export interface Command {
 /** What a command works with. */
 export interface Session {
   environment: Environment;
+  /** The names of the variables that are set, known or not. */
+  variables: readonly string[];
   /** Opens the database, and returns its queries for all organizations, or for one, which must exist. */
   connect(organizationId?: string): Promise<Queries>;
   /** The same for an organization that an import creates if it does not exist. */

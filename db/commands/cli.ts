@@ -15,8 +15,8 @@ const ADVICE: Record<string, string> = {
   "42P01": "run deno task migrate and deno task seed first",
 };
 
-/** Runs a command, prints its output and sets the exit status. */
-export async function run(args: string[]): Promise<void> {
+/** Runs a command, prints its output and sets the exit status. `variables` are the names of those that are set. */
+export async function run(args: string[], variables: readonly string[]): Promise<void> {
   DEFECTS.subscribe((published) => {
     const { error, product } = published as Defect;
     const where = product ? `Product ${product}: ` : "";
@@ -25,7 +25,7 @@ export async function run(args: string[]): Promise<void> {
     );
   });
   try {
-    const output = await perform(args);
+    const output = await perform(args, variables);
     const { text, ok } = typeof output === "string" ? { text: output, ok: true } : output;
     if (text) console.log(escapeLines(text));
     Deno.exitCode = ok ? 0 : 1;
@@ -37,7 +37,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-async function perform(args: string[]): Promise<Output> {
+async function perform(args: string[], variables: readonly string[]): Promise<Output> {
   const [name = ""] = args;
   if (args.includes("--help") || args.length === 0) {
     return help(...args.filter((word) => !word.startsWith("-")));
@@ -60,7 +60,7 @@ async function perform(args: string[]): Promise<Output> {
       caller: organizationId ? { organizationId, name: "command" } : undefined,
       author: { by: null, operation: call, requestId: null },
     });
-  }));
+  }, variables));
 }
 
 const UNKNOWN_ORGANIZATION = "No organization has this id";
@@ -69,9 +69,11 @@ const UNKNOWN_ORGANIZATION = "No organization has this id";
 export function sessionOf(
   environment: Environment,
   open: Session["connectToImport"],
+  variables: readonly string[] = [],
 ): Session {
   return {
     environment,
+    variables,
     connectToImport: open,
     async connect(organizationId) {
       const database = await open(organizationId);
@@ -126,4 +128,4 @@ function calls(name: string): string {
     : [...new Set(calls.map(([first]) => first))].join("|");
 }
 
-if (import.meta.main) await run(Deno.args);
+if (import.meta.main) await run(Deno.args, Object.keys(Deno.env.toObject()));

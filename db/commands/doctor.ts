@@ -3,7 +3,6 @@ import {
   type Environment,
   findUnknownVariables,
   readConfig,
-  variableNames,
 } from "../../schema/config.ts";
 import { VERSION } from "../../schema/version.ts";
 import { pause } from "../connections/deadline.ts";
@@ -24,7 +23,7 @@ export const DOCTOR = command({
   does:
     "Checks configuration, key set, database, role, migrations, counters, statistics, keys, webhooks and replica, and says how to fix problems",
   args: { json: flag },
-  run: ({ json }, { environment }) => doctor(environment, { json, names: variableNames() }),
+  run: ({ json }, { environment, variables }) => doctor(environment, { json, variables }),
 });
 
 /** The result of a check, with advice if something is wrong, or if customers should mend it. */
@@ -40,21 +39,21 @@ type Findings = Record<string, Finding>;
 interface DoctorOptions {
   json?: boolean;
   /** The names of the variables that are set. */
-  names?: readonly string[];
+  variables?: readonly string[];
 }
 
 /** The findings as text or as JSON, and whether all checks passed. */
 export async function doctor(
   environment: Environment,
-  { json = false, names = [] }: DoctorOptions = {},
+  { json = false, variables = [] }: DoctorOptions = {},
 ) {
-  const findings = Object.entries(await diagnose(environment, names))
+  const findings = Object.entries(await diagnose(environment, variables))
     .map(([subject, finding]) => ({ subject, ...finding }));
   const text = json ? JSON.stringify(findings, null, 2) : findings.map(findingLines).join("\n");
   return { text, ok: findings.every(({ ok }) => ok) };
 }
 
-async function diagnose(environment: Environment, names: readonly string[]): Promise<Findings> {
+async function diagnose(environment: Environment, variables: readonly string[]): Promise<Findings> {
   const version = fine(`${VERSION}, on Deno ${Deno.version.deno}`);
   const findings: Findings = { version };
   let subject = "configuration";
@@ -64,7 +63,7 @@ async function diagnose(environment: Environment, names: readonly string[]): Pro
     // Without user and password.
     const at = URL.parse(url);
     const place = at ? at.host + at.pathname : `embedded in ${dataDir}`;
-    const unknown = findUnknownVariables(names);
+    const unknown = findUnknownVariables(variables);
     findings[subject] = {
       ok: true,
       finding: [`The database is ${place}`, ...unknown].join(". "),

@@ -237,7 +237,7 @@ Deno.test(
   TIMED,
   async ({ step: it }) => {
     const run = (variables: Record<string, string>, json = false) =>
-      doctor((name) => variables[name], { json, names: Object.keys(variables) });
+      doctor((name) => variables[name], { json, variables: Object.keys(variables) });
 
     await it("reports an invalid configuration", async () => {
       const { ok, text: report } = await run({ PORT: "http" });
