@@ -1,6 +1,7 @@
 import { getSource, recordOf } from "../db/onix/books.ts";
 import { changedRecord, listOnixChanges, type OnixChange } from "../db/onix/changes.ts";
-import { ImportEnded, importMessage } from "../db/onix/import.ts";
+import { ImportEnded } from "../db/import_ended.ts";
+import { importMessage } from "../db/onix/import.ts";
 import { messageText, readSender } from "../db/onix/message.ts";
 import { pause } from "../db/connections/deadline.ts";
 import { etagOf } from "../db/entity_tag.ts";
@@ -123,7 +124,7 @@ async function acknowledgementOf(
   return parts.join("");
 }
 
-function endOf({ cause, report }: ImportEnded): ApiError {
+function endOf({ cause, report }: ImportEnded<Report>): ApiError {
   const error = cause instanceof XmlError ? invalidXml(cause) : toApiError(cause);
   return importError(error, cause, report.records > 0 ? report : undefined);
 }

@@ -1,10 +1,12 @@
+import { ImportEnded } from "../db/import_ended.ts";
 import { exportSheet } from "../db/sheets/export.ts";
-import { importSheet, SheetEnded } from "../db/sheets/import.ts";
+import { importSheet } from "../db/sheets/import.ts";
 import { readSheet } from "../middleware/body.ts";
 import { prefers } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import { type Admitted, queriesOf } from "../middleware/guard.ts";
 import { toApiError } from "../middleware/respond.ts";
+import { SHEET_OUTCOMES, type SheetReport } from "../schema/sheets/report.ts";
 import type { SheetImportQuery, SheetQuery } from "../schema/sheets/query.ts";
 import { ok } from "./responses.ts";
 import { importError, memoryDeadline, streamImport } from "./streamed_import.ts";
@@ -36,33 +38,27 @@ export async function read(
 export async function write(
   context: Admitted<SheetImportQuery>,
 ): Promise<HandlerResponse> {
-  const { services, shares, caller, query, log, request } = context;
-  const length = Number(
-    request.headers.get("content-length") ?? services.maxOnixBytes,
-  );
-  using _held = await shares.sheets.enter(
-    caller,
-    "short",
-    memoryDeadline(),
-    Math.min(length, services.maxOnixBytes),
-  );
+  const { services: { maxOnixBytes }, shares, caller, query, log, request } = context;
+  const length = Number(request.headers.get("content-length") ?? maxOnixBytes);
+  const bytes = Math.min(length, maxOnixBytes);
+  using _held = await shares.sheets.enter(caller, "short", memoryDeadline(), bytes);
   return await streamImport(context, async ({ queries, pace, admit }) => {
     const { chunks, charset } = await readSheet(context);
-    const { report, refused } = await importSheet(queries, () => chunks, {
-      ...query,
-      charset,
-      pace,
-      admit,
-    }).catch((error) => {
-      if (!(error instanceof SheetEnded)) throw error;
-      const { cause, report } = error;
-      const before = report.rows > 0 ? report : undefined;
-      throw importError(toApiError(cause), cause, before);
+    const options = { ...query, charset, pace, admit };
+    const { report, refused } = await importSheet(queries, () => chunks, options).catch((error) => {
+      if (!(error instanceof ImportEnded)) throw error;
+      const { cause, report } = error as ImportEnded<SheetReport>;
+      log.records = countsOf(report);
+      throw importError(toApiError(cause), cause, report.rows > 0 ? report : undefined);
     });
-    const { created, updated, unchanged, stale, refused: left } = report;
-    log.records = { created, updated, unchanged, stale, refused: left };
+    log.records = countsOf(report);
     return prefers(request, "text/csv") ? csv("refused", refused()) : ok(JSON.stringify(report));
   });
+}
+
+/** How many rows of a sheet had which outcome, for its log line. */
+function countsOf(report: SheetReport): Record<string, number> {
+  return Object.fromEntries(SHEET_OUTCOMES.map((outcome) => [outcome, report[outcome]]));
 }
 
 function csv(name: string, parts: AsyncGenerator<string>): HandlerResponse {

@@ -5,7 +5,7 @@ import { invalid } from "./errors.ts";
 import { at, closedObject } from "./objects.ts";
 import { choices, limit, Time } from "./parameters.ts";
 import { FIELDS } from "./product.ts";
-import { described, heading, oneOf, Timestamp, Uuid, UUID_PATTERN } from "./values.ts";
+import { described, flag, heading, Timestamp, Uuid, UUID_PATTERN } from "./values.ts";
 
 /* The history of products: its queries, its bodies, and what its responses show. */
 
@@ -159,10 +159,7 @@ export type HistoryQuery = v.InferOutput<typeof HistoryParameters>;
 export const RestoreParameters = v.object({
   dry_run: described(
     "Whether nothing is written. The response is the same.",
-    v.optional(
-      v.pipe(oneOf("true", "false"), v.transform((text) => text === "true")),
-      "false",
-    ),
+    v.optional(flag(), "false"),
   ),
 });
 

@@ -252,6 +252,11 @@ export function oneOf<const T extends readonly string[]>(...values: T) {
   );
 }
 
+/** A parameter that is `true` or `false`. */
+export function flag() {
+  return v.pipe(oneOf("true", "false"), v.transform((text) => text === "true"));
+}
+
 /** Hyphens and dashes of every kind, as word processors write them, the minus sign and spaces. */
 const SEPARATORS = /[-\u2010-\u2015\u2212 ]/g;
 

@@ -6,10 +6,11 @@ import { DATES, type Dates, type Decimal, DECIMALS } from "../../schema/sheets/c
 import { DELIMITERS, EMPTY, namesOf, type SheetImportQuery } from "../../schema/sheets/query.ts";
 import { SHEET_OUTCOMES, type SheetReport } from "../../schema/sheets/report.ts";
 import type { Queries } from "../database.ts";
+import { ImportEnded } from "../import_ended.ts";
 import { exportSheet } from "../sheets/export.ts";
-import { importSheet, SheetEnded } from "../sheets/import.ts";
+import { importSheet } from "../sheets/import.ts";
 import { exportMessage } from "../onix/export.ts";
-import { ImportEnded, importMessage, type ImportOptions } from "../onix/import.ts";
+import { importMessage, type ImportOptions } from "../onix/import.ts";
 import { exportCatalogue } from "../transfer/export.ts";
 import { importCatalogue } from "../transfer/import.ts";
 import { choice, type Command, command, cursor, flag, mandatory, uuid } from "./arguments.ts";
@@ -190,7 +191,7 @@ async function importCsv(
     pace: () => Promise.resolve(),
     progress: (rows) => bar.show(rows, {}),
   }).catch((error) => {
-    if (!(error instanceof SheetEnded)) return told(error);
+    if (!(error instanceof ImportEnded)) return told(error);
     for (const line of sheetLines(error.report)) bar.print(line);
     throw error.cause;
   });

@@ -10,6 +10,7 @@ import {
 } from "../../schema/onix/report/report.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
+import { ImportEnded } from "../import_ended.ts";
 import type { Numbers } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Arrived, arrivedOf, Item, type Readings, readItem } from "./items.ts";
@@ -40,18 +41,6 @@ export interface ImportOptions extends PlanOptions {
   admit?: () => Promise<Disposable>;
   /** Called after each group with the number of records so far. */
   progress?: (records: number) => void;
-}
-
-/** An import that has ended before the end of its message. Its cause is the reason. */
-export class ImportEnded extends Error {
-  override readonly name = "ImportEnded";
-  /** What became of the records before. */
-  readonly report: Report;
-
-  constructor(report: Report, cause: unknown) {
-    super("The import has ended before the end of its message", { cause });
-    this.report = report;
-  }
 }
 
 /**

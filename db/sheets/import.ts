@@ -4,6 +4,7 @@ import { isBlank, readRows, type Source } from "../../schema/sheets/read.ts";
 import { type SheetMessage, type SheetReport, SheetTally } from "../../schema/sheets/report.ts";
 import { messageAt } from "../../schema/sheets/row.ts";
 import type { Queries } from "../database.ts";
+import { ImportEnded } from "../import_ended.ts";
 import { BYTE_ORDER_MARK, writeRows } from "./export.ts";
 import { type ReadOptions, readThrough, type Sheet } from "./first_pass.ts";
 import { importRows } from "./group.ts";
@@ -19,17 +20,6 @@ export interface SheetOptions extends SheetImportQuery, ReadOptions {
   progress?: (rows: number) => void;
 }
 
-/** An import that has ended before the end of its sheet. Its cause is the reason. */
-export class SheetEnded extends Error {
-  override readonly name = "SheetEnded";
-  readonly report: SheetReport;
-
-  constructor(report: SheetReport, cause: unknown) {
-    super("The import has ended before the end of its sheet", { cause });
-    this.report = report;
-  }
-}
-
 /** What became of a sheet: the report, and the refused and stale rows as a sheet to be mended. */
 export interface ImportedSheet {
   report: SheetReport;
@@ -38,7 +28,7 @@ export interface ImportedSheet {
 
 /**
  * Writes the rows of a sheet in groups, each row by itself. The whole sheet is read through
- * before the first row is written. Throws `SheetEnded` if the rest cannot be written.
+ * before the first row is written. Throws `ImportEnded` if the rest cannot be written.
  */
 export async function importSheet(
   queries: () => Queries,
@@ -76,7 +66,7 @@ export async function importSheet(
     }
     await write();
   } catch (error) {
-    throw new SheetEnded(tally.report(), error);
+    throw new ImportEnded(tally.report(), error);
   }
   return { report: tally.report(), refused: () => mendable(source, sheet, tally.errors) };
 }

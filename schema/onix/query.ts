@@ -4,7 +4,7 @@ import { EDITS, STALE } from "./mapping/options.ts";
 import { RELEASES, TAGS } from "./rules/releases.ts";
 import { FILTERS, type Filters } from "../list_query.ts";
 import { limit } from "../parameters.ts";
-import { described, oneOf, Uuid } from "../values.ts";
+import { described, flag, oneOf, Uuid } from "../values.ts";
 import { type Profile, profileNames, profiles } from "./profiles.ts";
 
 const FORM = {
@@ -42,13 +42,7 @@ export type OnixChangesQuery = v.InferOutput<typeof OnixChangesParameters>;
 export const ImportParameters = v.object({
   dry_run: described(
     "Whether to report on the message without writing anything.",
-    v.optional(
-      v.pipe(
-        oneOf("true", "false"),
-        v.transform((text) => text === "true"),
-      ),
-      "false",
-    ),
+    v.optional(flag(), "false"),
   ),
   edits: described(
     "What becomes of fields that were edited here. A record says what its sender has changed since its last record: the rest stays as it is here. Where both have changed a field, `keep` writes the record's value and warns `edit_overwritten`, `protect` keeps the value here and warns `edit_kept`. With `overwrite` the record is the whole truth, as in an empty catalogue.",
@@ -86,10 +80,7 @@ export const ReadinessListParameters = v.object({
   profile,
   ready: described(
     "Whether the page has only the products that are ready, or only the others.",
-    v.optional(v.pipe(
-      oneOf("true", "false"),
-      v.transform((text) => text === "true"),
-    )),
+    v.optional(flag()),
   ),
   after: described(
     "The `meta.cursor` of the last page. Without it, the list starts with the first product.",

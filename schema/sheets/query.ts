@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type ListQuery, ProductParameters } from "../list_query.ts";
-import { described, oneOf } from "../values.ts";
+import { described, flag, oneOf } from "../values.ts";
 import { DATES, type Decimal, DECIMALS } from "./cells.ts";
 
 export const DELIMITERS = { comma: ",", semicolon: ";", tab: "\t" } as const;
@@ -51,15 +51,6 @@ export type SheetQuery =
     decimal: Decimal;
   };
 
-const flag = () =>
-  v.optional(
-    v.pipe(
-      oneOf("true", "false"),
-      v.transform((text) => text === "true"),
-    ),
-    "false",
-  );
-
 export const EMPTY = ["keep", "clear"] as const;
 export const STALE_ROWS = ["refuse", "apply"] as const;
 
@@ -67,11 +58,11 @@ export const STALE_ROWS = ["refuse", "apply"] as const;
 export const SheetImportParameters = v.object({
   dry_run: described(
     "Whether to report on the sheet without writing anything.",
-    flag(),
+    v.optional(flag(), "false"),
   ),
   create: described(
     "Whether a row whose ISBN no product has, or without an id, a code and an ISBN, creates a product.",
-    flag(),
+    v.optional(flag(), "false"),
   ),
   empty: described(
     "What an empty cell does: it keeps what is there, or clears it.",
@@ -91,7 +82,7 @@ export const SheetImportParameters = v.object({
   ),
   create_names: described(
     "Whether contributors, publishers, imprints and collections that nobody has are created.",
-    flag(),
+    v.optional(flag(), "false"),
   ),
 });
 
