@@ -25,8 +25,8 @@ faultTest("A replica", async (scene, { step: it }) => {
     await org.delete(gone);
     const { path: added } = await org.create({ title: "Sanditon" });
 
-    const own = [["Persuasion", 404, 200, 2]];
-    const old = [["Emma", 200, 404, 2]];
+    const own = [["Persuasion", 404, 200, 2, ["Persuasion", "Sanditon"]]];
+    const old = [["Emma", 200, 404, 2, ["Emma", "Emma"]]];
     for (const key of writers) {
       await it("through the process that wrote", async () => {
         assertEquals([await seen(follower.get, key)], own);
@@ -50,10 +50,12 @@ faultTest("A replica", async (scene, { step: it }) => {
       const title = (await get(key, path)).body.data.title;
       const statuses = [await get(key, gone), await get(key, added)];
       const list = await get(key, LIST);
+      const sheet = await get(key, "/api/csv/products?columns=title");
       return [
         title,
         ...statuses.map(({ status }) => status),
         list.body.meta.total,
+        sheet.text.trim().split("\r\n").slice(1).sort(),
       ];
     }
   });
