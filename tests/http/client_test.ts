@@ -83,7 +83,9 @@ console.log(...[["GB", "GBP"], ["US", "GBP"], ["GB", "EUR"], ["US", "USD"], [
   "CAD",
 ], ["CH", "CHF"]].map((
   [country = "", currency = ""],
-) => priceOf(product!, { country, currency, day: "2026-06-01" })));
+) => priceOf(product!, { country, currency, day: "2026-06-01" })),
+  priceOf(product!, { country: "US", currency: "USD", day: "2026-06-01", as: "without tax" }),
+  priceOf(product!, { country: "CA", currency: "CAD", day: "2026-06-01", as: "without tax" }));
 `;
 
 Deno.test({
@@ -167,6 +169,7 @@ Deno.test({
         { currency_code: "GBP", retail_price_inc_tax: 8, is_default: true },
         { currency_code: "EUR", retail_price_inc_tax: 9 },
         { currency_code: "CHF", retail_price: 10, tax_rate: 8.1 },
+        { currency_code: "USD", retail_price: 12 },
       ],
     });
     const price = (
@@ -187,7 +190,12 @@ Deno.test({
       },
       // Without a market, a supply is for all countries.
       {
-        supply_details: [{ prices: [price(11, "CAD", { price_type: "04" })] }],
+        supply_details: [{
+          prices: [
+            price(11, "CAD", { price_type: "04" }),
+            price(10, "CAD", { price_type: "01" }),
+          ],
+        }],
       },
     ]);
 
@@ -197,7 +205,7 @@ Deno.test({
     );
 
     assert(success, complaints);
-    assertEquals(output.trim(), "6 8 9 null 11 10.81");
+    assertEquals(output.trim(), "6 8 9 null 11 10.81 12 10");
     await org.delete(path);
   });
 
