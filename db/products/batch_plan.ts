@@ -16,6 +16,7 @@ import {
   isbnKeys,
   isFoundBy,
   type KeyedProduct,
+  keyName,
   type LockKey,
   type ProductKey,
   sharedBy,
@@ -179,10 +180,6 @@ function addresses(operation: BatchOperation, product: FoundProduct): boolean {
     default:
       return product.id === operation.id;
   }
-}
-
-function keyName({ match, value }: ProductKey): string {
-  return `${match} ${value}`;
 }
 
 /** What becomes of the product of an operation. One that changes none gets its result. */

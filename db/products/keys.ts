@@ -12,6 +12,11 @@ export interface ProductKey extends LockKey {
   match: "isbn" | "product_code";
 }
 
+/** A key as text. */
+export function keyName({ match, value }: LockKey): string {
+  return `${match} ${value}`;
+}
+
 /** What of a product its keys are. */
 export interface KeyedProduct extends Isbns {
   product_code: string;

@@ -12,9 +12,10 @@ import {
 } from "../../schema/sheets/read.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import { keyName } from "../products/keys.ts";
 import { readCustomFields } from "./export.ts";
 import { Rivals } from "./rivals.ts";
-import { areMeant, type MeantProduct, nameOf, productsByAddress, SheetRow } from "./rows.ts";
+import { areMeant, type MeantProduct, productsByAddress, SheetRow } from "./rows.ts";
 
 /*
  * A sheet is read through before its first row is written: what is wrong with all of it is an
@@ -84,7 +85,7 @@ async function readAs(
         where p.organization_id = ${organization} and ${areMeant(addresses)}
       `),
     );
-    for (const row of block) rivals.add(row, products.get(nameOf(row.address!))?.[0]?.id);
+    for (const row of block) rivals.add(row, products.get(keyName(row.address!))?.[0]?.id);
     block = [];
   }
 

@@ -15,13 +15,13 @@ import { transactionOrDryRun } from "../dry_run.ts";
 import { MAX_BYTES } from "../long_text.ts";
 import { linkRecords } from "../onix/links.ts";
 import type { Write } from "../products/change.ts";
-import type { ProductKey } from "../products/keys.ts";
+import { keyName, type ProductKey } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
 import { readInGroups, sizeOfStored } from "../products/read.ts";
 import { changedFields } from "../products/upsert.ts";
 import { lockAndFind, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
-import { areMeant, type MeantProduct, nameOf, productsByAddress, type SheetRow } from "./rows.ts";
+import { areMeant, type MeantProduct, productsByAddress, type SheetRow } from "./rows.ts";
 
 /*
  * Writes a group of rows in one transaction. A row is an upsert of the batch: its product is
@@ -77,7 +77,7 @@ async function planRows(
   const meant = new Map<string, { row: SheetRow; product: SizedProduct }>();
   let bytes = 0;
   for (const row of rows) {
-    const products = row.address ? found.get(nameOf(row.address)) ?? [] : [];
+    const products = row.address ? found.get(keyName(row.address)) ?? [] : [];
     const fault = faultOf(row, products, options);
     const [product] = products;
     if (fault) row.refuse(fault, row.address);

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { nameOf, type SheetRow } from "./rows.ts";
+import { keyName } from "../products/keys.ts";
+import type { SheetRow } from "./rows.ts";
 
 /** The first row of a product. */
 interface FirstRow {
@@ -16,9 +17,8 @@ export class Rivals {
   /** Adds a row with an address. `id` is the product's, if there is one. */
   add({ line, cells, address }: SheetRow, id?: string): void {
     const digest = hash("sha1", JSON.stringify([...cells.values()]));
-    const name = nameOf(address!);
-    const first = this.#first.get(name) ?? this.#first.get(`id ${id}`) ??
-      { line, digest };
+    const name = keyName(address!);
+    const first = this.#first.get(name) ?? this.#first.get(`id ${id}`) ?? { line, digest };
     if (first.digest !== digest) first.rival ??= line;
     this.#first.set(name, first);
     if (id) this.#first.set(`id ${id}`, first);
@@ -26,7 +26,7 @@ export class Rivals {
 
   /** Ends a row that has others of its product: of equal ones the first counts. */
   end(row: SheetRow): void {
-    const first = row.address && this.#first.get(nameOf(row.address));
+    const first = row.address && this.#first.get(keyName(row.address));
     if (first?.rival) {
       const other = row.line === first.line ? first.rival : first.line;
       row.refuse(

@@ -12,6 +12,7 @@ import {
   hasKey,
   isbnKeys,
   type KeyedProduct,
+  keyName,
   type LockKey,
   type ProductKey,
 } from "../products/keys.ts";
@@ -99,11 +100,6 @@ export interface Address extends LockKey {
   cell: string;
 }
 
-/** An address as text. */
-export function nameOf({ match, value }: LockKey): string {
-  return `${match} ${value}`;
-}
-
 /** A product that a row may mean. */
 export interface MeantProduct extends KeyedProduct {
   id: string;
@@ -128,7 +124,7 @@ export function productsByAddress<P extends MeantProduct>(
       { match: "product_code", value: product_code },
       ...isbnKeys(product),
     ];
-    for (const key of keys) found.getOrInsert(nameOf(key), []).push(product);
+    for (const key of keys) found.getOrInsert(keyName(key), []).push(product);
   }
   return found;
 }
