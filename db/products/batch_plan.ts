@@ -107,9 +107,12 @@ async function withoutUncreatable(
 ): Promise<readonly Placed[]> {
   const errors = new Map(items.flatMap((item) => {
     const { operation } = item;
-    if (operation.method !== "upsert" || !operation.creationError) return [];
+    if (operation.method !== "upsert") return [];
+    const { key, updateError, creationError } = operation;
     const isFound = found.some((product) => addresses(operation, product));
-    return isFound ? [] : [[item, operation.creationError] as const];
+    // A code that no product has is the fault of a body that has no other.
+    const error = key.field === "product_code" ? updateError ?? creationError : creationError;
+    return isFound || !error ? [] : [[item, error] as const];
   }));
   if (errors.size === 0) return items;
   const told = await findNamed<Write>(tx, [...errors.values()]);

@@ -314,6 +314,13 @@ it("with every fault of an upsert, whether it finds a product or not", async ({ 
     );
     assertEquals(told, expected);
   }
+  const codes = [{ title: "Emma" }, { page_count: 0 }, { publisher_name: "Qqq" }].map((fields) => ({
+    method: "upsert",
+    match: "product_code",
+    body: { ...fields, product_code: "P-UNKNOWN" },
+  }));
+  const { body: { data } } = await org.batch(codes);
+  assertEquals(data.map(({ status }: { status: number }) => status), [404, 400, 400]);
 });
 
 it("but not for one that an earlier entry has", async ({ org, app }) => {
