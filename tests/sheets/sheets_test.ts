@@ -30,6 +30,19 @@ type Sent = { status: number; text: string; body: any; headers: Headers };
 const sheet = async (org: Organization, query = "") =>
   (await org.get(`/api/csv/products${query}`)).text;
 
+const KEYS: Record<string, string> = {
+  product_prices: "EUR",
+  packing_configurations: "pallet",
+  collateral: "03",
+  custom_fields: "Shelf",
+  languages: "01",
+};
+
+/** The name of a column at a place. */
+function nameAt(place: string): string {
+  return place.replace(/^(\w+)\[\]/, (_, array) => `${array}[${KEYS[array] ?? "1"}]`);
+}
+
 it("comes back unchanged, however a spreadsheet program saves it", async ({ org, app }) => {
   const titles = [
     "007",
@@ -55,8 +68,12 @@ it("comes back unchanged, however a spreadsheet program saves it", async ({ org,
   }
   const text = await sheet(org);
   const comma = await sheet(org, "?delimiter=semicolon&decimal=comma");
-  const forms: [string, BodyInit, string?][] = [
+  // Without the entries of what has a cell for all of them, and fields that nobody has.
+  const others = /^(?:contributors|product_collections|subjects|custom_fields)\[/;
+  const columns = [...PLACES.keys()].filter((place) => !others.test(place)).map(nameAt);
+  const forms: [string, BodyInit][] = [
     ["as it went out", text],
+    ["with every column", await sheet(org, `?columns=${encodeURIComponent(columns.join())}`)],
     ["with semicolons and commas", comma],
     ["with quotes everywhere", quoted(comma, ";")],
     ["in Windows-1252", latin(comma)],
@@ -138,6 +155,20 @@ it("reads what a spreadsheet program makes of cells", async ({ org, app }) => {
     const found = column === price ? data.product_prices[0].retail_price : data[column];
     assertEquals(found, seen, `${column} ${cell}`);
   }
+});
+
+it("reads bytes that are no UTF-8 as Windows-1252, unless a charset is told", async ({ org, app }) => {
+  await org.create({ isbn13: ISBNS[0] });
+  // The first bytes are UTF-8.
+  const body = latin(`isbn13,title\n${",\n".repeat(70_000)}${ISBNS[0]},Für\n`);
+
+  const told = await sent(org, app, body, "", { "content-type": "text/csv; charset=utf-8" });
+  assertEquals([told.status, told.body.error.details[0].code], [400, "invalid_encoding"]);
+
+  const { body: { data } } = await sent(org, app, body);
+  const [{ line, changes: [change], messages: [message] }] = data.outcomes;
+  assertEquals([line, change.to, message.code], [70_002, "Für", "windows_1252"]);
+  assertMatch(message.message, /such as "Für"$/);
 });
 
 it("announces a book by the year, and takes the day in its place", async ({ org, app }) => {
@@ -284,18 +315,8 @@ it("creates names for the rows alone that are written", async ({ org, app }) => 
 });
 
 it("has a column for each field that a cell can hold", () => {
-  const keys: Record<string, string> = {
-    product_prices: "GBP",
-    packing_configurations: "pallet",
-    collateral: "03",
-    custom_fields: "Shelf",
-    languages: "01",
-  };
   for (const place of PLACES.keys()) {
-    const name = place.replace(
-      /^(\w+)\[\]/,
-      (_, array) => `${array}[${keys[array] ?? "1"}]`,
-    );
+    const name = nameAt(place);
     const column = columnOf(name, ["Shelf"]);
     assertEquals(typeof column === "string" ? column : column.name, name);
   }
