@@ -1,5 +1,5 @@
 import { childrenOf, childValue, type Element, setChild, valueOf } from "../xml/element.ts";
-import { type Codec, scalar, textOf } from "./record_reader.ts";
+import { type Codec, textOf } from "./codec.ts";
 
 /*
  * The availability of a product, which a record says of each supplier.
@@ -31,6 +31,5 @@ export function availability(): Codec {
         if (childValue(detail, name) === old) setChild(detail, name, code);
       }
     },
-    project: scalar,
   };
 }

@@ -6,7 +6,8 @@ import { composite } from "../rules/facts.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { type Element, hasText } from "../xml/element.ts";
 import { matches } from "../xml/fit.ts";
-import type { Codec, RecordReader } from "./record_reader.ts";
+import type { Codec } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /*
  * What the API accepts of what a record says. In: a value, and the element that says it. Out:
@@ -94,11 +95,11 @@ function tell(
 const NEEDED = ["title", "isbn13", "isbn10"];
 
 /** The codec of the field of this name, without values that its schema refuses. */
-export function checked(
-  codec: Codec,
+export function checked<C extends Codec>(
+  codec: C,
   schema: v.GenericSchema,
   name = "",
-): Codec {
+): C {
   const isNeeded = NEEDED.includes(name);
   return {
     ...codec,

@@ -14,7 +14,7 @@ import { PERIOD, SCALARS } from "../../product.ts";
 import { bareIsbn } from "../../values.ts";
 import { codecAt } from "./path.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
-import { type Codec, scalar, textOf } from "./record_reader.ts";
+import { type Codec, textOf } from "./codec.ts";
 import { subtitle, title } from "./titles.ts";
 
 /*
@@ -178,7 +178,6 @@ function rangeValue(precision: string): Codec {
       ];
       replaceChildren(composite, found, wanted);
     },
-    project: scalar,
   };
 }
 
@@ -236,7 +235,6 @@ function isbn(field: "isbn13" | "isbn10"): Codec {
         ),
       );
     },
-    project: scalar,
   };
 }
 

@@ -1,5 +1,5 @@
 import { about, column, type Fields, required } from "../../fields.ts";
-import { distinctBy } from "../../objects.ts";
+import { distinctBy, objectsIn } from "../../objects.ts";
 import { heading, text } from "../../values.ts";
 import { child, childrenOf, childValue, type Element, setChild, valueOf } from "../xml/element.ts";
 import {
@@ -13,8 +13,9 @@ import {
   writeTitle,
 } from "./titles.ts";
 import { check, schemaOf } from "./checks.ts";
-import { type Codec, scalar, textOf } from "./record_reader.ts";
-import { compositesOf } from "./entries.ts";
+import { type FieldCodec, scalar, textOf } from "./codec.ts";
+import { compositesOf, type EntryCodec } from "./entries.ts";
+import { anyOf } from "./fields.ts";
 import { missingPart } from "./required.ts";
 
 /*
@@ -32,7 +33,7 @@ const COLLECTION = { fields: COLLECTION_FIELDS };
 /** The level of the title of a collection (List 149). */
 const LEVEL = "02";
 
-export const collections: Codec = compositesOf("Collection", {
+const COLLECTION_ENTRY: EntryCodec = {
   read(each, reader) {
     warnOfTitleCodes(each, reader);
     const all = titleElements(each, LEVEL);
@@ -76,7 +77,12 @@ export const collections: Codec = compositesOf("Collection", {
   key: ["name"],
   apart: [],
   keepsRest: true,
-});
+};
+
+export const collections: FieldCodec = {
+  ...compositesOf("Collection", COLLECTION_ENTRY),
+  project: (value) => anyOf(objectsIn(value).map(COLLECTION_ENTRY.project)),
+};
 
 /** Whether both entries name one collection. */
 export function isSameCollection(

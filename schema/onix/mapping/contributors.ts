@@ -1,4 +1,4 @@
-import { about, codeOf, elementOf, type Fields, required } from "../../fields.ts";
+import { about, codeOf, type Fields, required } from "../../fields.ts";
 import { canonical, MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
 import {
@@ -14,10 +14,12 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { check, checkedArray, schemaOf } from "./checks.ts";
-import { codecAt, readLeaf } from "./path.ts";
+import { anyOf, codecOf } from "./fields.ts";
+import { readLeaf } from "./path.ts";
 import { nameWords, spoken, withoutYears } from "./person_names.ts";
 import { joined } from "./titles.ts";
-import type { Codec, RecordReader } from "./record_reader.ts";
+import type { FieldCodec } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /*
  * Contributors. An element has one person or organization, and one or more roles. A
@@ -51,12 +53,12 @@ const INVERTED = ["PersonNameInverted", "CorporateNameInverted"];
 const PARTS = ["names_before_key", "key_names", "person_name_inverted"];
 
 /** The fields beside the name, at their places in a contributor. */
-const FIELD_CODECS: [field: string, codec: Codec][] = Object.entries(
-  RECORDS.contributors.fields,
-).flatMap(([name, field]): [string, Codec][] => {
-  const place = elementOf(name, field);
-  return name === "name" || place === null ? [] : [[name, codecAt(place)]];
-});
+const FIELD_CODECS = Object.entries(RECORDS.contributors.fields).flatMap(
+  ([name, field]): [string, FieldCodec][] => {
+    const codec = name === "name" ? undefined : codecOf(name, field, "Contributor");
+    return codec ? [[name, codec]] : [];
+  },
+);
 
 /** The fields that identify contributors before their names do. */
 const NAME_IDENTIFIERS = ["isni", "orcid"];
@@ -69,7 +71,7 @@ export const CONTRIBUTOR_FIELDS: Fields = {
 
 const CONTRIBUTOR = { fields: CONTRIBUTOR_FIELDS };
 
-export const contributors: Codec = {
+export const contributors: FieldCodec = {
   read(descriptive, reader) {
     // One more than the API accepts is enough to know that there are too many.
     const rows: { found: Element; entry: ContributorRow }[] = [];
@@ -89,10 +91,7 @@ export const contributors: Codec = {
       reader,
     );
   },
-  project: (value) => {
-    const rows = contributorRows(value).map(projectRow);
-    return rows.length > 0 ? rows : undefined;
-  },
+  project: (value) => anyOf(contributorRows(value).map(projectRow)),
 };
 
 /** The rows of an element: one for each of its roles. */

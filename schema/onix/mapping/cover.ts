@@ -1,6 +1,6 @@
 import { objectsIn } from "../../objects.ts";
 import { child, childrenOf, childValue, type Element, element, valueOf } from "../xml/element.ts";
-import { type Codec, scalar, textOf } from "./record_reader.ts";
+import { type Codec, textOf } from "./codec.ts";
 
 /*
  * The URL of the cover, which is a link of a resource: the first link of the first front
@@ -40,7 +40,6 @@ export function cover(): Codec {
         ]),
       ]));
     },
-    project: scalar,
   };
 }
 

@@ -12,7 +12,8 @@ import {
   MAX_ENTRIES,
   objectsIn,
 } from "../../objects.ts";
-import type { Codec, RecordReader } from "./record_reader.ts";
+import type { Codec } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 import { missingPart } from "./required.ts";
 
 /*
@@ -279,10 +280,6 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
       replaceChildren(composite, elements, wanted);
       // Of two of a kind, such as dates, a message may have the first alone: that of the product.
       if (wanted.length > known.size + pairs.size) putFirst(wanted, composite);
-    },
-    project: (value) => {
-      const all = objectsIn(value).map((entry) => codec.project(entry));
-      return all.length > 0 ? all : undefined;
     },
   };
 }

@@ -19,8 +19,9 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { dataElement } from "../rules/facts.ts";
-import { codecAt, readLeaf } from "./path.ts";
-import type { Codec, RecordReader } from "./record_reader.ts";
+import { codecAt, leafOf, readLeaf } from "./path.ts";
+import { type Codec, type FieldCodec, scalar } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 import { check, checkedArray, schemaOf, type Spot } from "./checks.ts";
 import { CODECS } from "./codecs.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
@@ -31,28 +32,28 @@ import { compositesOf, type EntryCodec } from "./entries.ts";
  * whole object. Nothing here knows a field.
  */
 
-const IN_COMPOSITES = remembered((_: Fields) => new Map<string, [string, Codec][]>());
+const IN_COMPOSITES = remembered((_: Fields) => new Map<string, [string, FieldCodec][]>());
 
 /** The codecs of the fields in this composite, by field. */
-function codecsIn(fields: Fields, composite: string): [string, Codec][] {
+function codecsIn(fields: Fields, composite: string): [string, FieldCodec][] {
   return IN_COMPOSITES(fields).getOrInsertComputed(
     composite,
     () =>
       Object.entries(fields).flatMap(([name, field]) => {
         const codec = codecOf(name, field, composite);
-        return codec ? [[name, codec] as [string, Codec]] : [];
+        return codec ? [[name, codec] as [string, FieldCodec]] : [];
       }),
   );
 }
 
-const OF_FIELDS = remembered((_: Field) => new Map<string, Codec | undefined>());
+const OF_FIELDS = remembered((_: Field) => new Map<string, FieldCodec | undefined>());
 
 /** How a field stands in this composite, or undefined if ONIX has no element for it. */
 export function codecOf(
   name: string,
   field: Field,
   composite: string,
-): Codec | undefined {
+): FieldCodec | undefined {
   return OF_FIELDS(field).getOrInsertComputed(
     `${composite}/${name}`,
     () => newCodec(name, field, composite),
@@ -63,26 +64,58 @@ function newCodec(
   name: string,
   field: Field,
   composite: string,
-): Codec | undefined {
-  const own = CODECS[`${composite}/${name}`];
-  if (own) return own;
-  const inner = elementOf(name, field);
-  if (inner === null) return;
+): FieldCodec | undefined {
+  const place = elementOf(name, field);
+  const codec = CODECS[`${composite}/${name}`] ??
+    (place === null ? undefined : codecIn(place, field));
+  return codec && { ...codec, project: projectionOf(place, field) };
+}
+
+/** How a field stands at its place. */
+function codecIn(place: string, field: Field): Codec | undefined {
   switch (field.kind) {
     case "column":
-      if (!isPlace(inner)) return;
-      if (field.format === "array") return codes(inner);
+      if (!isPlace(place)) return;
+      if (field.format === "array") return codes(place);
       return v.is(field.response, [])
-        ? leaves(inner)
-        : codecAt(inner, { isWhole: isWhole(field.response) });
+        ? leaves(place)
+        : codecAt(place, { isWhole: isWhole(field.response) });
     case "list":
-      return leaves(inner, field);
+      return leaves(place, field);
     case "group":
-      return groupCodec(inner, field.fields);
+      return groupCodec(place, field.fields);
     case "values":
     case "rows":
-      return compositesOf(inner, codecOfEntry(inner, field));
+      return compositesOf(place, codecOfEntry(place, field));
   }
+}
+
+/** What of a field's value is compared: what an element at its place says of it. */
+export function projectionOf(
+  place: string | null,
+  field: Field | Pick<Rows, "kind" | "fields">,
+): FieldCodec["project"] {
+  switch (field.kind) {
+    case "group":
+      return (value) => isObject(value) ? projectFields(field.fields, place!, value) : undefined;
+    case "values":
+    case "rows":
+      return (value) =>
+        anyOf(objectsIn(value).map((entry) => projectFields(field.fields, place!, entry) ?? {}));
+    default: {
+      const leaf = place === null ? "" : leafOf(place);
+      const isText = ["text", "flow"].includes(dataElement(leaf)?.kind ?? "");
+      return (value) => {
+        if (Array.isArray(value)) return anyOf(value);
+        return isText && typeof value === "string" ? valueOf(element(leaf, value)) : scalar(value);
+      };
+    }
+  }
+}
+
+/** An array, or undefined if it is empty: no element says that. */
+export function anyOf<T>(all: readonly T[]): readonly T[] | undefined {
+  return all.length > 0 ? all : undefined;
 }
 
 function isPlace(place: string): boolean {
@@ -109,7 +142,6 @@ function codes(name: string): Codec {
       const text = (now as string[] | undefined ?? []).join(" ");
       setChild(composite, name, text === "" ? undefined : text);
     },
-    project: projectList,
   };
 }
 
@@ -154,13 +186,7 @@ function leaves(name: string, list: Partial<List> = {}): Codec {
       const known = [...spare.values()];
       replaceChildren(composite, known, wanted);
     },
-    project: projectList,
   };
-}
-
-/** A list, or undefined if it is empty. */
-function projectList(value: unknown): unknown {
-  return (value as string[] | null)?.length ? value : undefined;
 }
 
 /** A composite whose fields are one object. */
@@ -183,7 +209,6 @@ function groupCodec(name: string, fields: Fields): Codec {
       const changed = changedFields(fields, name, now, was);
       writeFields(changed, target, now, was, reader);
     },
-    project: (value) => isObject(value) ? projectFields(fields, name, value) : undefined,
   };
 }
 
@@ -264,7 +289,7 @@ function changedFields(
   composite: string,
   now: Record<string, unknown>,
   before: Record<string, unknown>,
-): [string, Codec][] {
+): [string, FieldCodec][] {
   return codecsIn(fields, composite).filter(([name, { project }]) =>
     !isEqual(project(now[name]), project(before[name]))
   );
@@ -297,7 +322,7 @@ function removeUnread(
 }
 
 /** The object with the fields that the composite has elements for, or undefined without any. */
-export function projectFields(
+function projectFields(
   fields: Fields,
   composite: string,
   value: Record<string, unknown>,

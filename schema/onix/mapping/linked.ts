@@ -4,10 +4,11 @@ import { RECORDS } from "../../records.ts";
 import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
 import { NO_PUBLISHER } from "../xml/mend.ts";
 import { checked } from "./checks.ts";
-import { codecOf } from "./fields.ts";
+import { codecOf, projectionOf } from "./fields.ts";
 import { blockWith, type Mapped, type PartyName } from "./mapped.ts";
 import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
-import type { Codec, RecordReader } from "./record_reader.ts";
+import type { Codec } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /*
  * What a record names, and a product refers to: publisher and imprint by name, with
@@ -35,11 +36,11 @@ export const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
 /** A name or code that links to a record. `none` is the code of a product without a link. */
 export function linked(
   place: string,
-  { body }: Column,
+  field: Column,
   valueIn: Mapped["valueIn"],
   none?: string,
 ): Mapped {
-  const codec = checked(codecAt(place), body!);
+  const codec = checked(codecAt(place), field.body!);
   const [step, leaf] = stepsOf(place) as [Step, Step?];
   const read: Codec["read"] = (composite, reader) => {
     const value = codec.read(composite, reader);
@@ -55,7 +56,8 @@ export function linked(
       name === leaf.name || codes.includes(name)
     );
   };
-  return { block: blockWith(place), place, ...codec, read, valueIn, leave };
+  const project = projectionOf(place, field);
+  return { block: blockWith(place), place, ...codec, project, read, valueIn, leave };
 }
 
 /** Warns of the composites of a step that have its codes, and no name. */

@@ -2,7 +2,7 @@ import type { Entry } from "../../bodies.ts";
 import { isPartOf } from "../rules/facts.ts";
 import { child, type Element } from "../xml/element.ts";
 import { type Step, stepsOf } from "./path.ts";
-import type { Codec } from "./record_reader.ts";
+import type { FieldCodec } from "./codec.ts";
 
 /*
  * What a field of a product is in a record: a block, a place in that, a codec, and what the
@@ -41,7 +41,7 @@ export interface Book {
 }
 
 /** A field in a record. */
-export interface Mapped extends Codec {
+export interface Mapped extends FieldCodec {
   /** Its block. Null: before the blocks. */
   block: Block | null;
   /** Its place there: a path, or the composite that it is about. */

@@ -13,11 +13,12 @@ import { COLLECTION_FIELDS, collections } from "./collections.ts";
 import { CONTRIBUTOR_FIELDS, type ContributorRow, contributors } from "./contributors.ts";
 import { cover, coverOf } from "./cover.ts";
 import { compositesOf } from "./entries.ts";
-import { codecOf, codecOfEntry } from "./fields.ts";
+import { codecOf, codecOfEntry, projectionOf } from "./fields.ts";
 import { identifiersOf, linked, PARTY_PLACES } from "./linked.ts";
 import { blockWith, containerOf, type Mapped } from "./mapped.ts";
 import { isAt, stepsOf } from "./path.ts";
-import type { Codec, RecordReader } from "./record_reader.ts";
+import { type Codec, scalar } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 import { salesRights } from "./sales_rights.ts";
 
 /*
@@ -103,6 +104,7 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
     block: "ProductSupply",
     place: "ProductSupply",
     ...checked(availability(), codeOf(65).body!),
+    project: scalar,
     valueIn: ({ product }) => product.product_availability_code,
   },
 };
@@ -150,7 +152,8 @@ function isSaid(name: string, field: Field): boolean {
 /** A field that has the product's name for it. */
 function ownField(name: string, place: string, codec: Codec): Mapped {
   const valueIn: Mapped["valueIn"] = ({ product }) => product[name];
-  return { block: blockWith(place), place, ...codec, valueIn };
+  const project = projectionOf(place, FIELDS[name]!);
+  return { block: blockWith(place), place, project, ...codec, valueIn };
 }
 
 /** The entries that say another field, such as the extent that is the page count. */
@@ -214,6 +217,7 @@ function collateral(type: typeof COLLATERAL_TYPES[number]): Mapped {
         ...entry.read(each, reader),
       }),
     }),
+    project: projectionOf(element, { kind: "rows", fields }),
     valueIn: ({ product }) =>
       objectsIn(product.collateral).filter(({ collateral_type }) => collateral_type === type),
   };

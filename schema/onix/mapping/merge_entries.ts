@@ -8,7 +8,7 @@ import { besideFields, type Keys, pairEntries, traitsOf, wholeOf } from "./entri
 import { codecOf } from "./fields.ts";
 import { COLLATERAL_TYPES, MAPPING, type Reading } from "./mapping.ts";
 import { partOf, placeIn } from "./places.ts";
-import { type Codec, scalar } from "./record_reader.ts";
+import { type FieldCodec, scalar } from "./codec.ts";
 import { inWords, valueInWords } from "./words.ts";
 
 /*
@@ -21,7 +21,7 @@ import { inWords, valueInWords } from "./words.ts";
 interface Entries extends FieldsOfObject, Keys {
   /** What no two entries may share. */
   distinct: readonly Distinct[];
-  codec: Codec;
+  codec: FieldCodec;
 }
 
 /** The arrays whose entries are merged one by one. */
@@ -47,7 +47,7 @@ function entriesOf(
     & Parameters<typeof keysOf>[0]
     & Pick<Rows, "together" | "rules" | "distinct">,
   composite: string,
-  codec: Codec,
+  codec: FieldCodec,
 ): Entries {
   const { fields, together = [], rules = [], distinct = [] } = array;
   const own = { composite, fields, together, rules, distinct, codec };

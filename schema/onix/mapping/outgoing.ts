@@ -17,7 +17,8 @@ import {
   readValues,
   type RecordValues,
 } from "./mapping.ts";
-import { RecordReader, textOf } from "./record_reader.ts";
+import { textOf } from "./codec.ts";
+import { RecordReader } from "./record_reader.ts";
 
 /*
  * Records on their way out. In: a product, and the record last received of it. Out: a valid

@@ -12,7 +12,8 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
-import { type Codec, type RecordReader, scalar, textOf } from "./record_reader.ts";
+import { type Codec, textOf } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 import { missingPart } from "./required.ts";
 
 /*
@@ -38,6 +39,11 @@ export function stepsOf(path: string): Step[] {
     const codes = conditions?.split(",").map((one) => one.split("=") as [string, string]);
     return { name, codes: codes ?? [] };
   });
+}
+
+/** The data element at the end of a path, which may have the attribute that is meant. */
+export function leafOf(path: string): string {
+  return stepsOf(path).findLast(({ name }) => !name.startsWith("@"))!.name;
 }
 
 /** Whether an element is that of a step. */
@@ -134,9 +140,6 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       if (leaf === "Date" && text) writeDate(found.at(-1)!, text);
       else setChild(found.at(-1)!, leaf, text);
     },
-    project: kind === "text" || kind === "flow"
-      ? (value) => typeof value === "string" ? valueOf(element(leaf, value)) : scalar(value)
-      : scalar,
   };
 }
 

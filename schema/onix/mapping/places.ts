@@ -7,7 +7,7 @@ import { codecOf } from "./fields.ts";
 import { containerOf, type Mapped } from "./mapped.ts";
 import { MAPPING, type Reading } from "./mapping.ts";
 import { missingAt, stepsOf } from "./path.ts";
-import type { Codec } from "./record_reader.ts";
+import type { FieldCodec } from "./codec.ts";
 
 /*
  * Where a record says what has changed: the element that a message names.
@@ -52,7 +52,7 @@ export function parentOf(record: Element, { block }: Mapped): Place {
 export interface Part {
   name: string;
   field: Field;
-  codec: Codec;
+  codec: FieldCodec;
 }
 
 export function partOf(name: string, field: Field, composite: string): Part {

@@ -1,5 +1,3 @@
-// Declares `JSON.isRawJSON`.
-import type {} from "../../numbers.ts";
 import { codePoints } from "../../values.ts";
 import { codesOfKind, dataElement } from "../rules/facts.ts";
 import { expectedCodes } from "../rules/kinds.ts";
@@ -38,22 +36,6 @@ interface TellOptions {
 
 /** Where an element stands, and what it says. */
 export type ElementPlace = Pick<Message, "path" | "value">;
-
-/** How a value stands in a composite. */
-export interface Codec {
-  /** The element of the value, or of the one with this index of several. */
-  find?(composite: Element, index?: number): Element | undefined;
-  read(composite: Element, reader: RecordReader): unknown;
-  /** Makes the composite say `now`. It says `before`, from which entries know their elements. */
-  write(
-    composite: Element,
-    now: unknown,
-    before: unknown,
-    reader: RecordReader,
-  ): void;
-  /** The value without what the element does not say, such as ids and labels. */
-  project(value: unknown): unknown;
-}
 
 /** What reading a record finds out. */
 export class RecordReader {
@@ -324,18 +306,4 @@ export function shortened(text: string | null): string | null {
   return text !== null && codePoints(text) > 200
     ? `${[...text.slice(0, 400)].slice(0, 199).join("")}…`
     : text;
-}
-
-/** A scalar in one form, or undefined for what an element does not say. */
-export function scalar(value: unknown): unknown {
-  if (value === null || value === false || value === "") return;
-  return value === true ? true : textOf(value);
-}
-
-/** A scalar as the value of an element. True is an element without a value. */
-export function textOf(value: unknown): string | undefined {
-  if (value === true) return "";
-  if (typeof value === "number") return String(value);
-  if (JSON.isRawJSON(value)) return value.rawJSON;
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

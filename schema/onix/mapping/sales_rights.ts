@@ -4,9 +4,9 @@ import { ARRAYS } from "../../product.ts";
 import { child, childrenOf, setChild } from "../xml/element.ts";
 import { checked } from "./checks.ts";
 import { compositesOf } from "./entries.ts";
-import { codecOfEntry, projectFields } from "./fields.ts";
+import { codecOfEntry, projectionOf } from "./fields.ts";
 import { codecAt } from "./path.ts";
-import { type Codec, textOf } from "./record_reader.ts";
+import { type FieldCodec, textOf } from "./codec.ts";
 
 /*
  * Where a product may be sold. What applies in the rest of the world is an entry of the same
@@ -14,7 +14,7 @@ import { type Codec, textOf } from "./record_reader.ts";
  */
 
 /** The sales rights, and after them that of the rest of the world, an element of its own without territory. */
-export function salesRights(): Codec {
+export function salesRights(): FieldCodec {
   const { fields } = ARRAYS.product_sales_rights;
   const rest = "ROWSalesRightsType";
   const typeOfRest = checked(
@@ -23,6 +23,7 @@ export function salesRights(): Codec {
   );
   const isRest = (entry: Record<string, unknown>) => entry.is_rest_of_world === true;
   const entry = codecOfEntry("SalesRights", ARRAYS.product_sales_rights);
+  const project = projectionOf("SalesRights", ARRAYS.product_sales_rights);
   const inTerritory = compositesOf("SalesRights", entry);
   return {
     find: (parent, index = 0) =>
@@ -48,14 +49,8 @@ export function salesRights(): Codec {
       );
       setChild(parent, rest, textOf(all.find(isRest)?.sales_rights_type));
     },
-    project: (value) => {
-      const all = objectsIn(value).map((entry) => ({
-        ...projectFields(fields, "SalesRights", entry),
-        ...isRest(entry) && { is_rest_of_world: true },
-      }));
-      // An element can say one for the rest of the world, and says it last.
-      all.sort((a, b) => Number("is_rest_of_world" in a) - Number("is_rest_of_world" in b));
-      return all.length > 0 ? all : undefined;
-    },
+    // An element can say one for the rest of the world, and says it last.
+    project: (value) =>
+      project(objectsIn(value).toSorted((a, b) => Number(isRest(a)) - Number(isRest(b)))),
   };
 }

@@ -11,7 +11,8 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
-import { type Codec, type RecordReader, scalar, textOf } from "./record_reader.ts";
+import { type Codec, textOf } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 
 /*
@@ -47,7 +48,6 @@ export const title: Codec = {
     writeTitle(own, textOf(now)!);
     removeStatements(descriptive, own);
   },
-  project: scalar,
 };
 
 export const subtitle: Codec = {
@@ -69,7 +69,6 @@ export const subtitle: Codec = {
     setChild(own, "Subtitle", textOf(now));
     removeStatements(descriptive, own);
   },
-  project: scalar,
 };
 
 /** The element of the distinctive title, which is added where it is missing. */

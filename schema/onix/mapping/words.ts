@@ -2,7 +2,7 @@ import { elementOf, type Field, type Fields } from "../../fields.ts";
 import { isObject } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { dataElement } from "../rules/facts.ts";
-import { scalar, textOf } from "./record_reader.ts";
+import { scalar, textOf } from "./codec.ts";
 
 /*
  * Entries and values in words, by which a reader of a message knows which one is meant.
