@@ -3,7 +3,7 @@ import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { ReadinessQuery } from "../../schema/onix/query.ts";
 import type { Profile } from "../../schema/onix/profiles.ts";
 import { judge, type Readiness } from "../../schema/onix/readiness.ts";
-import { withoutDemanded } from "../../schema/onix/xml/mend.ts";
+import { withoutDemanded } from "../../schema/onix/xml/fillers.ts";
 import { headerOf } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
 import { selectIds } from "../products/list.ts";

@@ -2,7 +2,7 @@ import type { Column, Values } from "../../fields.ts";
 import { objectsIn } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
 import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
-import { NO_PUBLISHER } from "../xml/mend.ts";
+import { NO_PUBLISHER } from "../xml/fillers.ts";
 import { checked } from "./checks.ts";
 import { codecOf, projectionOf } from "./fields.ts";
 import { blockWith, type Mapped, type PartyName } from "./mapped.ts";

@@ -2,7 +2,7 @@ import { codePoints } from "../../values.ts";
 import { codesOfKind, dataElement } from "../rules/facts.ts";
 import { expectedCodes } from "../rules/kinds.ts";
 import { child, type Element, hasText, valueOf } from "../xml/element.ts";
-import { isFiller } from "../xml/mend.ts";
+import { isFiller } from "../xml/fillers.ts";
 import {
   MAX_RECORD_MESSAGES,
   type Message,

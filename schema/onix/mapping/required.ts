@@ -2,7 +2,7 @@ import { composite, dataElement } from "../rules/facts.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { child, type Element, element, hasText } from "../xml/element.ts";
 import { fitAll, matches } from "../xml/fit.ts";
-import { isFilled } from "../xml/mend.ts";
+import { isFilled } from "../xml/fillers.ts";
 
 /**
  * The part that makes an entry one and that a composite lacks, or undefined if it is whole:
