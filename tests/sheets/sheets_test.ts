@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { type Organization, testsOf } from "../support/app/harness.ts";
-import { columnOf, PLACES } from "../../schema/sheets/columns.ts";
+import { columnOf } from "../../schema/sheets/columns.ts";
+import { PLACES } from "../../schema/sheets/places.ts";
 import { FIELDS } from "../../schema/product.ts";
 
 const it = testsOf("/csv/products");

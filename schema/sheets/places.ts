@@ -1,0 +1,97 @@
+import type { Entry } from "../bodies.ts";
+import type { ArrayField, Column as Stored, Field } from "../fields.ts";
+import { ExtentValue, Measurement } from "../numbers.ts";
+import { ARRAYS, SCALARS } from "../product.ts";
+import { Day, PartialDate } from "../values.ts";
+
+/* The places in the JSON of a product that a cell can hold. All follow from `product.ts`. */
+
+/** How the cells of a column are written. */
+type Kind = "text" | "code" | "isbn" | "amount" | "date" | "boolean" | "list" | "time";
+
+/** What of a place does not depend on the key in brackets. */
+export interface Place {
+  kind: Kind;
+  /** The field of the product. */
+  field: string;
+  /** The field of an entry of an array. Absent for a field of the product, an array or a value of a list. */
+  inner?: string;
+  /** What a body says if the cell is cleared: the id that a name or code stands for, or the field. */
+  clears: string;
+  /** Whether bodies cannot have it: it finds the product, or only answers have it. */
+  isAssigned: boolean;
+}
+
+/** The arrays whose entries are told by what they say. All others have positions. */
+export const KEYS: Readonly<Record<string, (key: string) => Entry>> = {
+  product_prices(key) {
+    const [currency = "", from] = key.split(/\s+/);
+    return { currency_code: currency.toUpperCase(), ...from && { valid_from: from } };
+  },
+  packing_configurations: (key) => ({ unit_of_measure: key.toLowerCase() }),
+  collateral: (key) => ({ text_type: key, collateral_type: "text_content" }),
+  custom_fields: (key) => ({ field_name: key }),
+  languages: (key) => ({ language_role: key }),
+};
+
+/** What the brackets say of an entry, which no column says again. */
+const TOLD = Object.values(KEYS).flatMap((keyOf) => Object.keys(keyOf("x x"))).concat("field_id");
+
+/** The arrays that also fit into one cell. */
+const ONE_CELL = ["contributors", "product_collections", "subjects"];
+
+function* places(): Generator<[string, Place]> {
+  for (const [name, field] of Object.entries<Field>(SCALARS)) {
+    if (field.kind === "linked") continue;
+    yield [name, { field: name, ...traitsOf(name, field, SCALARS) }];
+  }
+  for (const [name, array] of Object.entries<ArrayField>(ARRAYS)) {
+    const whole = { field: name, clears: name, isAssigned: false };
+    if (ONE_CELL.includes(name)) yield [name, { kind: "list", ...whole }];
+    if (array.kind === "list") yield [`${name}[]`, { kind: "text", ...whole }];
+    // Rights, supply and structures have no columns.
+    if (array.kind === "list" || "path" in array) continue;
+    const text = array.kind === "rows" ? array.types?.text_content : undefined;
+    const fields = { ...array.fields, ...text?.fields };
+    const kinds = Object.values<Field>(fields).map(({ kind }) => kind);
+    if (!kinds.every((kind) => kind === "column" || kind === "shown")) continue;
+    for (const [inner, field] of Object.entries<Field>(fields)) {
+      const isArray = "response" in field && field.response.type === "array";
+      if (isArray || name in KEYS && TOLD.includes(inner)) continue;
+      const traits = traitsOf(inner, field, fields);
+      yield [`${name}[].${inner}`, { field: name, inner, ...traits }];
+    }
+  }
+}
+
+function traitsOf(
+  name: string,
+  field: Field,
+  fields: Readonly<Record<string, Field>>,
+): Pick<Place, "kind" | "clears" | "isAssigned"> {
+  if (field.kind === "shown") {
+    const { reference, column } = field;
+    const stands = column === "name" || column === "code";
+    const isAssigned = !stands || !("body" in (fields[reference] ?? {}));
+    const kind = column === "code" ? "code" : "text";
+    return { kind, clears: reference, isAssigned };
+  }
+  const stored = field as Stored;
+  return { kind: kindOf(name, stored), clears: name, isAssigned: !stored.body };
+}
+
+const DATES: readonly unknown[] = [Day, PartialDate, SCALARS.publication_date.body];
+const NUMBERS: readonly unknown[] = [ExtentValue, Measurement];
+
+function kindOf(name: string, field: Stored): Kind {
+  const { body, format, fallback, list } = field;
+  if (list) return "code";
+  if (name === "isbn13" || name === "isbn10") return "isbn";
+  if (format === "decimal" || NUMBERS.includes(body)) return "amount";
+  if (format === "time") return "time";
+  if (DATES.includes(body)) return "date";
+  return typeof fallback === "boolean" ? "boolean" : "text";
+}
+
+/** All places, by their names. `[]` stands for any key. */
+export const PLACES: ReadonlyMap<string, Place> = new Map(places());
