@@ -37,11 +37,8 @@ export interface Found {
   is_current: boolean;
   /** When the sender of the message sent the latest message with the product, in milliseconds. */
   sent_at: number | null;
-}
-
-/** A product that is locked, with the size of its JSON in bytes, if that is known. */
-export interface Locked extends Found {
-  bytes: number | null;
+  /** The size of its JSON in bytes, if that is known. Absent as long as it is not locked. */
+  bytes?: number | null;
 }
 
 /** The keys by which the records, and upserts of the same books, find products. */
@@ -97,13 +94,13 @@ export function findProducts(items: readonly Item[]): Statement<Found> {
 export async function lockFound(
   tx: Transaction,
   items: readonly Item[],
-): Promise<Locked[]> {
+): Promise<Found[]> {
   const from = withRecord(senderOf(items));
   return await lockAndFind(
     tx,
     productKeysOf(items),
     mayBeOf(items),
-    sql<Locked>`select ${found}, ${sizeOfStored} as bytes from ${from}`,
+    sql<Found>`select ${found}, ${sizeOfStored} as bytes from ${from}`,
   );
 }
 
@@ -155,13 +152,13 @@ export interface Numbers {
 }
 
 /** The products that records may be of, by what records find them. */
-export class Matches<F extends Found> {
+export class Matches {
   readonly #numbers: Numbers;
-  readonly #byReference = new Map<string, F>();
-  readonly #byId = new Map<string, F>();
-  readonly #byIsbn: Map<string | null, F[]>;
+  readonly #byReference = new Map<string, Found>();
+  readonly #byId = new Map<string, Found>();
+  readonly #byIsbn: Map<string | null, Found[]>;
 
-  constructor(found: readonly F[], numbers: Numbers) {
+  constructor(found: readonly Found[], numbers: Numbers) {
     this.#numbers = numbers;
     for (const product of found) {
       this.#byId.set(product.id, product);
@@ -180,13 +177,13 @@ export class Matches<F extends Found> {
   }
 
   /** The product that has the reference of the record. */
-  #bound({ reference }: Gist): F | undefined {
+  #bound({ reference }: Gist): Found | undefined {
     return this.#byReference.get(reference) ??
       this.#byId.get(ownId(reference) ?? "");
   }
 
   /** The product of the record, if there is one, or `ambiguous`. */
-  of({ gist }: Item): F | "ambiguous" | undefined {
+  of({ gist }: Item): Found | "ambiguous" | undefined {
     const { notification } = gist;
     const number = isbnNumber(gist);
     const bound = this.#bound(gist);
@@ -196,7 +193,7 @@ export class Matches<F extends Found> {
   }
 
   /** The products with this ISBN. */
-  sharing(number: string | null): readonly F[] {
+  sharing(number: string | null): readonly Found[] {
     return this.#byIsbn.get(number) ?? [];
   }
 

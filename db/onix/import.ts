@@ -14,7 +14,8 @@ import { ImportEnded } from "../import_ended.ts";
 import type { Numbers } from "./find.ts";
 import { importGroup } from "./group.ts";
 import { type Arrived, arrivedOf, Item, type Readings, readItem } from "./items.ts";
-import { fault, type PlanOptions, referenceOfAnother } from "./plan.ts";
+import type { PlanOptions } from "./plan.ts";
+import { fault, referenceOfAnother } from "./record_messages.ts";
 import { findReadings } from "./records.ts";
 
 /** The maximum number of records in a group, which is written in one transaction. */
@@ -224,7 +225,7 @@ class RecordGroup {
       });
     } else if (this.#books.isAnother(item)) {
       const { reference, messages, moreMessages } = item.gist;
-      const all = [...messages, referenceOfAnother(item)];
+      const all = [...messages, referenceOfAnother(reference)];
       this.#entries.push({ ...rejected(reference, arrived.line, all), moreMessages });
     } else {
       item.rival = this.#books.add(item);

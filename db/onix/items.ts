@@ -13,7 +13,7 @@ import type { Message, Paths } from "../../schema/onix/xml/paths.ts";
 import { type Sent, sentOf } from "../../schema/onix/xml/sent.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 import { VERSION } from "../../schema/version.ts";
-import { FAILED } from "./plan.ts";
+import { FAILED } from "./record_messages.ts";
 
 /*
  * The records of a message. Reading one takes most of the time of an import, and depends on

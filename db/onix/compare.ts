@@ -1,0 +1,98 @@
+import { isbnNumber } from "../../schema/isbn.ts";
+import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
+import type { Book } from "../../schema/onix/mapping/mapped.ts";
+import type { Reading } from "../../schema/onix/mapping/mapping.ts";
+import { type Last, type Merged, mergeEdits } from "../../schema/onix/mapping/merge.ts";
+import type { Edits } from "../../schema/onix/mapping/options.ts";
+import {
+  readStored as readRecord,
+  type Received,
+  writeRecord,
+} from "../../schema/onix/mapping/outgoing.ts";
+import { RELEASES } from "../../schema/onix/rules/releases.ts";
+import { saysSame } from "../../schema/onix/xml/element.ts";
+import { uuidv7 } from "../uuid.ts";
+import { bookOf, receivedIn } from "./books.ts";
+import { type StoredForm, storedForm } from "./items.ts";
+import type { Planned } from "./plan.ts";
+import type { StoredBeside } from "./records.ts";
+
+/*
+ * A record beside its product. In: the record, the product, and the records of it that are
+ * stored. Out: the values that it changes, and the record to store.
+ */
+
+/** A product as JSON text, with what is stored beside it. */
+export interface Stored extends StoredBeside {
+  product: string;
+}
+
+/** A record beside its product. */
+export interface Compared {
+  one: Planned;
+  book: Book;
+  form: StoredForm;
+  now: Reading;
+  last: Last | null;
+  /** The record last received. */
+  received: Received | null;
+  merged: Merged;
+}
+
+/** Compares a record with the last one of its sender, or of any, and with its product, if it has one. */
+export function compare(
+  one: Planned,
+  stored: Stored | null,
+  edits: Edits,
+): Compared {
+  const { incoming } = one.item;
+  const book = stored ? bookOf(stored) : newBook(one);
+  const received = stored && receivedIn(stored);
+  const own = (stored && receivedIn(stored.own)) ?? received;
+  const form = formToStore(one, book, own, received, edits);
+  const now = form === one.item.form ? incoming : readRecord(form.record);
+  const last = own && { ...readRecord(own.record, now), ...own };
+  // A record with an ISBN-10 alone also has an ISBN-13: the 978 form.
+  const { isbn13 } = book.product;
+  if (last && isbn13 && isbnNumber(last.values) === isbn13) {
+    last.values.isbn13 = isbn13;
+  }
+  const merged = mergeEdits(incoming, now, last, book, edits, uuidv7);
+  return { one, book, form, now, last, received, merged };
+}
+
+/** The record to store: that of the message, or the last one with the blocks of a partial update. */
+function formToStore(
+  { item, found }: Planned,
+  book: Book,
+  own: Received | null,
+  received: Received | null,
+  edits: Edits,
+): StoredForm {
+  if (item.gist.notification !== "04") return item.form;
+  const base = own && (found!.is_current || edits !== "overwrite")
+    ? own.record
+    // What requests have changed since stays changed.
+    : writeRecord(book, received, "3.1").record;
+  return storedForm(replaceBlocks(base, item.incoming.record));
+}
+
+/** Whether messages show the product differently with one record than with another. */
+export function isSentOtherwise(book: Book, ...both: [Received, Received]): boolean {
+  return RELEASES.some((release) => {
+    const [one, other] = both.map((received) => writeRecord(book, received, release).record);
+    return !saysSame(one!, other!);
+  });
+}
+
+/** The book of a product that does not exist yet. */
+function newBook({ item: { gist: { reference } } }: Planned): Book {
+  const identifiers = { publisher: [], imprint: [] };
+  return {
+    product: {},
+    contributors: {},
+    identifiers,
+    organization: "",
+    reference,
+  };
+}

@@ -1,0 +1,207 @@
+import { type Entry, overfullIn } from "../../schema/bodies.ts";
+import { guarded } from "../../schema/defects.ts";
+import { differencesOf } from "../../schema/onix/mapping/differences.ts";
+import { idsIn } from "../../schema/onix/mapping/ids.ts";
+import type { Differences } from "../../schema/onix/mapping/mapping.ts";
+import type { Edits } from "../../schema/onix/mapping/options.ts";
+import type { Outcome } from "../../schema/onix/report/report.ts";
+import type { Message } from "../../schema/onix/xml/paths.ts";
+import type { Transaction } from "../connections/transaction.ts";
+import { readInGroups } from "../products/read.ts";
+import { changedFields } from "../products/upsert.ts";
+import type { Cause } from "../products/write_together.ts";
+import { bodyOf } from "./body.ts";
+import { compare, type Compared, isSentOtherwise, type Stored } from "./compare.ts";
+import { referencesOf } from "./find.ts";
+import type { Item } from "./items.ts";
+import { linkRecords, type Links } from "./links.ts";
+import { fillIdentifiers, identifiersIn } from "./party_identifiers.ts";
+import type { Plan, Planned } from "./plan.ts";
+import { createdAgain, FAILED, notOnSale, otherReference, overfull } from "./record_messages.ts";
+import { findDeleted, readStored, type StoredRecord } from "./records.ts";
+
+/* What the records of a plan write: changes of products, and what is stored beside them. */
+
+/** What is written of a product because of a record. */
+export interface RecordWrite extends Planned, Cause {
+  outcome: Outcome["outcome"];
+  messages: readonly Message[];
+  /** The record to store. Absent for a deletion. */
+  stored?: StoredRecord;
+}
+
+interface WriteOptions {
+  edits: Edits;
+  pace: () => Promise<void>;
+  /** Called with a record at fault, or at which the service fails. It writes nothing. */
+  reject: (one: Planned, message: Message) => undefined;
+}
+
+/** What the records of a plan write. */
+export async function writesOf(
+  tx: Transaction,
+  { changes, deletions }: Plan,
+  options: WriteOptions,
+): Promise<RecordWrite[]> {
+  const writes = deletions.map((one): RecordWrite => ({
+    ...one,
+    change: { method: "delete", id: one.id, source: sourceOf(one.item) },
+    outcome: "deleted",
+    messages: [],
+  }));
+  for await (const beside of besideProducts(tx, changes)) {
+    writes.push(...await writesTo(tx, beside, options));
+  }
+  return writes;
+}
+
+/** A record, and its product as it is stored. Null: there is none yet. */
+interface BesideStored {
+  one: Planned;
+  stored: Stored | null;
+}
+
+/** Records beside their products: the new ones at once, the others in groups of a bounded size. */
+async function* besideProducts(
+  tx: Transaction,
+  changes: readonly Planned[],
+): AsyncGenerator<BesideStored[]> {
+  const created = changes.filter(({ found }) => !found);
+  if (created.length > 0) yield created.map((one) => ({ one, stored: null }));
+  const changed = changes.filter(({ found }) => found);
+  if (changed.length === 0) return;
+  const beside = await readStored(tx, changed);
+  const byId = new Map(changed.map((one) => [one.id, one]));
+  const sized = changed.map(({ id, found }) => ({ id, bytes: found!.bytes ?? null }));
+  for await (const products of readInGroups(tx, sized)) {
+    yield products.map(({ id, product }) => ({
+      one: byId.get(id)!,
+      stored: { ...beside.get(id)!, product },
+    }));
+  }
+}
+
+/** What these records write, after what they name has been found or created. */
+async function writesTo(
+  tx: Transaction,
+  beside: readonly BesideStored[],
+  options: WriteOptions,
+): Promise<RecordWrite[]> {
+  const compared = await ofEach(
+    beside,
+    ({ one, stored }) => compare(one, stored, options.edits),
+    options,
+  );
+  if (compared.length === 0) return [];
+  const links = await linkRecords(tx, compared.map(({ merged }) => merged.written));
+  const linked = compared.map((each, i) => ({ ...each, links: links[i]! }));
+  const news = compared.flatMap(({ one }) => one.found ? [] : [one]);
+  const deleted = await findDeleted(tx, news);
+  const written = await ofEach(
+    linked,
+    (each) => {
+      const write = writeOf(each, each.links, deleted, options.reject);
+      return write && { write, parties: identifiersIn(each.now, each.book) };
+    },
+    options,
+  );
+  await tx.send(...fillIdentifiers(written.flatMap(({ parties }) => parties)));
+  return written.map(({ write }) => write);
+}
+
+/** What is made of each record, one by one. One at which the service fails is rejected. */
+async function ofEach<E extends { one: Planned }, Made>(
+  all: readonly E[],
+  make: (each: E) => Made | undefined,
+  { pace, reject }: WriteOptions,
+): Promise<Made[]> {
+  const made: Made[] = [];
+  for (const each of all) {
+    await pace();
+    const one = guarded(() => make(each), () => reject(each.one, FAILED));
+    if (one) made.push(one);
+  }
+  return made;
+}
+
+/** What a record writes, unless it is rejected. */
+function writeOf(
+  compared: Compared,
+  links: Links,
+  deleted: ReadonlyMap<string, string>,
+  reject: WriteOptions["reject"],
+): RecordWrite | undefined {
+  const { one, book, form, now, last, merged } = compared;
+  const { item, found } = one;
+  const { body, after, messages } = bodyOf(merged.written, item.incoming, now, links, book);
+  const full = overfullIn(body);
+  if (full) return reject(one, overfull(full));
+  const { differences, isEdited } = differencesOf(
+    after,
+    now.values,
+    merged.edited,
+    last?.differences ?? null,
+  );
+  return {
+    ...one,
+    ...changeOf(compared, body, differences),
+    stored: {
+      reference: found?.reference ?? item.gist.reference,
+      text: form.text,
+      digest: form.digest,
+      reading: form === item.form ? item.reading : null,
+      differences,
+      ids: idsIn(form.record),
+      isEdited,
+    },
+    messages: [
+      ...warningsOf(one, deleted),
+      ...merged.messages,
+      ...messages,
+      ...notOnSale(item.incoming),
+    ],
+  };
+}
+
+/** What becomes of the product, which the record creates or changes. */
+function changeOf(
+  { one: { item, id, found }, book, form, received }: Compared,
+  body: Entry,
+  differences: Differences | null,
+): Pick<RecordWrite, "change" | "outcome"> {
+  const source = sourceOf(item);
+  if (!found) return { change: { method: "create", id, body, source }, outcome: "created" };
+  const changed = changedFields(book.product, body);
+  const isOther = form.digest !== found.digest || found.has_own;
+  // The record changes what is sent of the product, even if no field changes.
+  const isMoved = Object.keys(changed).length > 0 ||
+    isOther && (!received || isSentOtherwise(book, received, { record: form.record, differences }));
+  const whole = isMoved ? { title: book.product.title, ...changed } : {};
+  return {
+    change: { method: "update", id, body: whole, isWhole: true, source },
+    outcome: isMoved ? "updated" : "unchanged",
+  };
+}
+
+/** The record, as the history of its product names it. */
+function sourceOf({ arrived: { sent }, gist: { reference } }: Item): Entry {
+  return {
+    sender: sent.sender,
+    sent: sent.at === null ? null : new Date(sent.at).toISOString(),
+    record_reference: reference,
+  };
+}
+
+/** The warning of a record whose product had another reference, or was deleted. */
+function warningsOf(
+  { item: { gist: { reference } }, found }: Planned,
+  deleted: ReadonlyMap<string, string>,
+): Message[] {
+  if (!found) {
+    const day = deleted.get(reference);
+    return day ? [createdAgain(reference, day)] : [];
+  }
+  return found.reference === null || referencesOf(found).includes(reference)
+    ? []
+    : [otherReference(found, reference)];
+}
