@@ -7,7 +7,7 @@ import {
   type Rows,
 } from "../../schema/fields.ts";
 import { isEqual, isObject, objectsIn } from "../../schema/objects.ts";
-import { pairEntries, traitsOf } from "../../schema/onix/mapping/entries.ts";
+import { pairEntries, traitsOf } from "../../schema/onix/mapping/pairing.ts";
 import { FIELDS } from "../../schema/product.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { isEqual } from "../../objects.ts";
 import type { Book } from "./mapped.ts";
 import { type Differences, MAPPED, type RecordValues } from "./mapping.ts";
-import { MERGED } from "./merge_entries.ts";
+import { MERGED } from "./merged_arrays.ts";
 
 /*
  * What a product says otherwise than its record for another reason than an edit. The next

@@ -17,7 +17,8 @@ import {
   type RecordValues,
   repeatedIn,
 } from "./mapping.ts";
-import { MERGED, mergeRows } from "./merge_entries.ts";
+import { mergeRows } from "./merge_entries.ts";
+import { MERGED } from "./merged_arrays.ts";
 import type { Edits } from "./options.ts";
 import { parentOf, placeOf } from "./places.ts";
 import { DATES, isAnnounced, withOneDate, withOwnDates } from "./publication.ts";
@@ -97,11 +98,8 @@ export function mergeEdits(
     const array = value === was ? undefined : MERGED[name];
     const merged = array && mergeRows(
       array,
-      objectsIn(was),
-      objectsIn(value),
-      objectsIn(here),
+      { before: objectsIn(was), after: objectsIn(value), here: objectsIn(here) },
       parentOf(now.record, field),
-      [],
       context,
     );
     // What cannot be read changes nothing.

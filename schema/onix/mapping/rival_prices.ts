@@ -5,7 +5,7 @@ import { ARRAYS } from "../../product.ts";
 import { rivals } from "../../rival_prices.ts";
 import type { Element } from "../xml/element.ts";
 import type { Message } from "../xml/paths.ts";
-import { besideFields } from "./entries.ts";
+import { besideFields } from "./pairing.ts";
 import { textOf } from "./codec.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { inWords } from "./words.ts";

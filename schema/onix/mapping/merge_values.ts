@@ -1,0 +1,100 @@
+import type { Entry } from "../../bodies.ts";
+import type { Field, Fields } from "../../fields.ts";
+import { isEqual } from "../../objects.ts";
+import type { Element } from "../xml/element.ts";
+import type { Conflict, Way } from "./conflicts.ts";
+import type { FieldsOfObject } from "./merged_arrays.ts";
+import { partOf, placeIn } from "./places.ts";
+import { valueInWords } from "./words.ts";
+
+/*
+ * The values of an object that was edited here, after a record. In: the object as the sender
+ * said it last, as they say it now, and as it is here. Out: the values that the sender has
+ * changed. Fields that are one value, or that a rule joins, are those of one side.
+ */
+
+/** An object as the sender said it last, as they say it now, and as it is here. */
+export interface Sides {
+  before: Entry;
+  after: Entry;
+  here: Entry;
+  /** Its element in the new record, and the entries that it is in. */
+  at: Element;
+  of: Way;
+}
+
+/** The fields that are one value, if the sender has changed it and no edit stays. */
+export function changedIn(
+  names: readonly string[],
+  { fields, composite }: FieldsOfObject,
+  { before, after, here, at, of }: Sides,
+  conflict: Conflict,
+): Entry {
+  const parts = names.map((name) => partOf(name, fields[name]!, composite));
+  const differ = (a: Entry, b: Entry) =>
+    parts.filter(({ name, codec }) => !isEqual(codec.project(a[name]), codec.project(b[name])));
+  if (differ(before, after).length === 0) return {};
+  const isEdited = differ(here, before).length > 0;
+  const conflicting = isEdited ? differ(here, after) : [];
+  const differing = conflicting.map(({ name }) => name);
+  const isKept = conflicting.length > 0 && conflict(
+    { ...placeIn(at, conflicting[0]!, after, here), of },
+    shown(differing, after),
+    shown(differing, here),
+  );
+  return isKept ? {} : valuesAfter(names, fields, after);
+}
+
+/** What either side says is right, but not a part of each: fields that a rule joins are those of one side. */
+export function keptTogether(
+  merged: Entry,
+  { fields, rules }: FieldsOfObject,
+  { after, here, at, of }: Sides,
+  conflict: Conflict,
+): Entry {
+  const kept: Entry = {};
+  for (const { fields: names, check } of rules) {
+    if (check({ ...merged, ...kept }) === undefined) continue;
+    const isKept = conflict(
+      { element: at, of },
+      shown(names, after),
+      shown(names, here),
+    );
+    Object.assign(
+      kept,
+      isKept
+        ? Object.fromEntries(names.map((name) => [name, here[name]]))
+        : valuesAfter(names, fields, after),
+    );
+  }
+  return kept;
+}
+
+function shown(names: readonly string[], entry: Entry): string {
+  return names.map((name) => valueInWords(entry[name])).filter(Boolean)
+    .join(" ");
+}
+
+/** The values that a record says, or what a row has without them. */
+function valuesAfter(
+  names: readonly string[],
+  fields: Fields,
+  after: Entry,
+): Entry {
+  return Object.fromEntries(names.map((name) => {
+    const value = after[name];
+    return [name, value === undefined ? valueWithout(fields[name]!) : value];
+  }));
+}
+
+/** What a row has for a field that no record says. */
+function valueWithout(field: Field): unknown {
+  switch (field.kind) {
+    case "rows":
+      return [];
+    case "column":
+      return field.fallback ?? null;
+    default:
+      return null;
+  }
+}
