@@ -322,7 +322,7 @@ function removeUnread(
 }
 
 /** The object with the fields that the composite has elements for, or undefined without any. */
-function projectFields(
+export function projectFields(
   fields: Fields,
   composite: string,
   value: Record<string, unknown>,

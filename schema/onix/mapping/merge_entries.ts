@@ -8,6 +8,7 @@ import {
   type Entries,
   entriesIn,
   type FieldsOfObject,
+  formOf,
   pairsOf,
   type Records,
 } from "./merged_arrays.ts";
@@ -82,13 +83,13 @@ export function mergeRows(
 
 /** Whether an entry that was removed here comes back, since the sender has changed it. */
 function isBack(
-  { codec }: Entries,
+  array: Entries,
   old: Entry,
   entry: Entry,
   place: Place,
   { conflict }: MergeContext,
 ): boolean {
-  const isSame = isEqual(codec.project([old]), codec.project([entry]));
+  const isSame = isEqual(formOf(array, old), formOf(array, entry));
   return !isSame && !conflict(place, valueInWords(entry), "");
 }
 
@@ -156,7 +157,7 @@ function* editsIn(
   for (const [name, field] of Object.entries(fields)) {
     const [was, is] = [before[name], row[name]];
     const codec = codecOf(name, field, composite);
-    const array = entriesIn(name, field, composite);
+    const array = entriesIn(name, field);
     if (!codec) {
       const isSaid = field.kind === "column" && field.body &&
         scalar(is) !== scalar(was ?? field.fallback);
@@ -181,7 +182,7 @@ function asNew(array: Entries, entry: Entry, context: MergeContext): Entry {
   const id = context.now.elementOf(entry)!.id ??= context.newId();
   const made: Entry = { ...entry, id, [NEW_ROW]: true };
   for (const [name, field] of Object.entries(array.fields)) {
-    const below = entriesIn(name, field, array.composite);
+    const below = entriesIn(name, field);
     if (!below) continue;
     made[name] = objectsIn(entry[name]).map((one) => asNew(below, one, context));
   }
@@ -200,7 +201,7 @@ function mergeFields(
   for (const [name, field] of Object.entries(fields)) {
     const codec = codecOf(name, field, composite);
     if (!codec) continue;
-    const array = entriesIn(name, field, composite);
+    const array = entriesIn(name, field);
     if (array) {
       const inner = {
         before: objectsIn(before[name]),

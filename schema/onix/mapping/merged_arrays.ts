@@ -1,11 +1,10 @@
 import type { Entry } from "../../bodies.ts";
 import { elementOf, type Field, type Fields, keysOf, type Rows, type Rule } from "../../fields.ts";
-import { type Distinct, objectsIn } from "../../objects.ts";
+import type { Distinct } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
 import { saysSame } from "../xml/element.ts";
-import type { FieldCodec } from "./codec.ts";
-import { codecOf } from "./fields.ts";
-import { COLLATERAL_TYPES, MAPPING, type Reading } from "./mapping.ts";
+import { projectFields } from "./fields.ts";
+import { COLLATERAL_TYPES, type Reading } from "./mapping.ts";
 import { besideFields, type Keys, pairEntries, traitsOf, wholeOf } from "./pairing.ts";
 
 /*
@@ -28,25 +27,16 @@ export interface FieldsOfObject {
 export interface Entries extends FieldsOfObject, Keys {
   /** What no two entries may share. */
   distinct: readonly Distinct[];
-  codec: FieldCodec;
 }
 
 /** The arrays whose entries are merged one by one. */
 export const MERGED: Readonly<Record<string, Entries>> = {
   ...Object.fromEntries(COLLATERAL_TYPES.map((type) => {
     const array = ARRAYS.collateral.types![type]!;
-    return [type, entriesOf(array, array.element, MAPPING[type]!)];
+    return [type, entriesOf(array, array.element)];
   })),
-  product_territories: entriesOf(
-    ARRAYS.product_territories,
-    "ProductSupply",
-    MAPPING.product_territories!,
-  ),
-  product_sales_rights: entriesOf(
-    ARRAYS.product_sales_rights,
-    "SalesRights",
-    MAPPING.product_sales_rights!,
-  ),
+  product_territories: entriesOf(ARRAYS.product_territories, "ProductSupply"),
+  product_sales_rights: entriesOf(ARRAYS.product_sales_rights, "SalesRights"),
 };
 
 function entriesOf(
@@ -54,22 +44,21 @@ function entriesOf(
     & Parameters<typeof keysOf>[0]
     & Pick<Rows, "together" | "rules" | "distinct">,
   composite: string,
-  codec: FieldCodec,
 ): Entries {
   const { fields, together = [], rules = [], distinct = [] } = array;
-  const own = { composite, fields, together, rules, distinct, codec };
-  return { ...own, ...keysOf(array) };
+  return { composite, fields, together, rules, distinct, ...keysOf(array) };
 }
 
 /** The array in this field of a composite, if its entries have ids. */
-export function entriesIn(
-  name: string,
-  field: Field,
-  composite: string,
-): Entries | undefined {
+export function entriesIn(name: string, field: Field): Entries | undefined {
   if (field.kind !== "rows" || field.isIdHidden) return;
-  const codec = codecOf(name, field, composite);
-  return codec && entriesOf(field, elementOf(name, field)!, codec);
+  const place = elementOf(name, field);
+  return place === null ? undefined : entriesOf(field, place);
+}
+
+/** What an element says of an entry. */
+export function formOf({ fields, composite }: FieldsOfObject, entry: Entry): Entry {
+  return projectFields(fields, composite, entry) ?? {};
 }
 
 /** The readers of the new record and of the last one of its sender, which know the elements of entries. */
@@ -80,7 +69,7 @@ export interface Records {
 
 /** Pairs the entries of an array, of which those before may have elements in the last record. */
 export function pairsOf(
-  { codec, composite: _, ...array }: Entries,
+  array: Entries,
   before: readonly Entry[],
   after: readonly Entry[],
   { now, last }: Records,
@@ -94,7 +83,7 @@ export function pairsOf(
     return new Map(after.map((one, i) => [one, before[i]!]));
   }
   return pairEntries(before, after, (entry) => {
-    const form = objectsIn(codec.project([entry]))[0] ?? {};
+    const form = formOf(array, entry);
     const element = haveElements ? elementIn(entry) : undefined;
     if (!element) return traitsOf(form, array);
     const beside = besideFields(element, array.fields);
