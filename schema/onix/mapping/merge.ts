@@ -1,13 +1,14 @@
 import type { Entry } from "../../bodies.ts";
 import { isEqual, objectsIn } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
+import type { Element } from "../xml/element.ts";
 import type { Message } from "../xml/paths.ts";
 import { isSameCollection } from "./collections.ts";
 import { conflictTeller } from "./conflicts.ts";
 import { isSamePerson } from "./contributors.ts";
 import { coverOf } from "./cover.ts";
 import { REFERENCES } from "./linked.ts";
-import type { Block, Book } from "./mapped.ts";
+import type { Block, Book, Mapped } from "./mapped.ts";
 import {
   type Differences,
   elementOfField,
@@ -22,6 +23,7 @@ import { MERGED } from "./merged_arrays.ts";
 import type { Edits } from "./options.ts";
 import { parentOf, placeOf } from "./places.ts";
 import { DATES, isAnnounced, withOneDate, withOwnDates } from "./publication.ts";
+import type { RecordReader } from "./record_reader.ts";
 import { rivalPrices } from "./rival_prices.ts";
 import { valueInWords } from "./words.ts";
 
@@ -76,58 +78,61 @@ export function mergeEdits(
   const written: RecordValues = {};
   const edited = new Set<string>();
   const own = withOneDate(
-    Object.fromEntries(
-      MAPPED.map(([name, { valueIn }]) => [name, valueIn(book)]),
-    ),
+    Object.fromEntries(MAPPED.map(([name, { valueIn }]) => [name, valueIn(book)])),
   );
   const lastValues = compared ? withOneDate(compared.values) : own;
   const newValues = withOneDate(now.values);
 
   for (const [name, field] of MAPPED) {
-    const here = own[name];
-    const was = lastValues[name];
-    const value = newValues[name];
-    const formHere = field.project(here);
-    const formWas = was === here ? formHere : field.project(was);
-    const form = value === was ? formWas : field.project(value);
-    const isEdited = !isEqual(
-      formHere,
-      Object.hasOwn(differences, name) ? differences[name] ?? undefined : formWas,
-    );
-    const isLeft = isEqual(form, formWas);
-    const array = value === was ? undefined : MERGED[name];
-    const merged = array && mergeRows(
+    const [before, after, here] = [lastValues[name], newValues[name], own[name]];
+    const { isLeft, isEdited, isDisputed } = compare(name, field, before, after, here, differences);
+    const array = after === before ? undefined : MERGED[name];
+    const rows = array && mergeRows(
       array,
-      { before: objectsIn(was), after: objectsIn(value), here: objectsIn(here) },
+      { before: objectsIn(before), after: objectsIn(after), here: objectsIn(here) },
       parentOf(now.record, field),
       context,
     );
-    // What cannot be read changes nothing.
-    const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS) &&
-      !isAnnounced(name, here);
     const isKept = () =>
-      isEdited && !isEqual(formHere, form) && !isInResources(name, book) &&
-      context.conflict(
-        placeOf(name, was, value, now),
-        valueInWords(value),
+      isDisputed && !isInResources(name, book) && conflict(
+        placeOf(name, before, after, now),
+        valueInWords(after),
         valueInWords(here),
       );
-    if (isLeft || isUnread || !saysField(name, incoming)) {
+    if (isLeft || !saysField(name, incoming, here)) {
       if (isEdited) edited.add(name);
-    } else if (merged) written[name] = merged;
+    } else if (rows) written[name] = rows;
     else if (isKept()) edited.add(name);
-    else written[name] = writeOnce(name, value);
-    if (!(name in written) && !array) {
-      keepIds(name, isLeft, was, value, now, compared, book);
-    }
+    else written[name] = writeOnce(name, after);
+    if (name in written || array) continue;
+    if (isLeft) keepReference(name, now.record, compared, book);
+    keepIds(name, before, after, now.reader);
   }
   settleCover(written, edited);
   settleDates(written, edited, own, now.values);
-  if (saysField("product_territories", incoming)) {
-    const { product_territories } = { ...own, ...written };
+  const { product_territories } = { ...own, ...written };
+  if (saysField("product_territories", incoming, product_territories)) {
     messages.push(...rivalPrices(product_territories, now.record, incoming));
   }
   return { written, messages, edited };
+}
+
+/** What the sender and the users here have done to a field since the sender's last record. */
+function compare(
+  name: string,
+  { project }: Mapped,
+  before: unknown,
+  after: unknown,
+  here: unknown,
+  differences: Differences,
+): { isLeft: boolean; isEdited: boolean; isDisputed: boolean } {
+  const formHere = project(here);
+  const formBefore = before === here ? formHere : project(before);
+  const formAfter = after === before ? formBefore : project(after);
+  const known = Object.hasOwn(differences, name) ? differences[name] ?? undefined : formBefore;
+  const isLeft = isEqual(formAfter, formBefore);
+  const isEdited = !isEqual(formHere, known);
+  return { isLeft, isEdited, isDisputed: isEdited && !isLeft && !isEqual(formHere, formAfter) };
 }
 
 /** The cover is a link of the resources, so it stays with them. */
@@ -164,36 +169,33 @@ function writeOnce(name: string, value: unknown): unknown {
   return repeated.size === 0 ? value : objectsIn(value).filter((entry) => !repeated.has(entry));
 }
 
-/** Whether the record says the field. A partial update says its blocks. */
-function saysField(name: string, incoming: NewRecord): boolean {
+/** Whether the record says the field. A partial update says its blocks, and what cannot be read says nothing. */
+function saysField(name: string, incoming: NewRecord, here: unknown): boolean {
   const { block } = MAPPING[name]!;
-  return incoming.notification !== "04" ||
-    block !== null && incoming.blocks.includes(block);
+  const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS) && !isAnnounced(name, here);
+  return !isUnread &&
+    (incoming.notification !== "04" || block !== null && incoming.blocks.includes(block));
 }
 
-/** Gives elements of a field that stays as it is here the ids of what they stood for before. */
-function keepIds(
-  name: string,
-  isLeft: boolean,
-  was: unknown,
-  value: unknown,
-  now: Reading,
-  last: Last | null,
-  book: Book,
-): void {
-  if (name in REFERENCES) {
-    const found = elementOfField(now.record, name);
-    const id = last ? elementOfField(last.record, name)?.id : book.product[REFERENCES[name]!];
-    if (isLeft && found && id) found.id = id as string;
-  }
+/** Gives the element that names a record the id of the one that it has named before. */
+function keepReference(name: string, record: Element, last: Last | null, { product }: Book): void {
+  const reference = REFERENCES[name];
+  if (reference === undefined) return;
+  const found = elementOfField(record, name);
+  const id = last ? elementOfField(last.record, name)?.id : product[reference];
+  if (found && id) found.id = id as string;
+}
+
+/** Gives the elements of an array that names records the ids of those that they have named before. */
+function keepIds(name: string, before: unknown, after: unknown, reader: RecordReader): void {
   const isSame = IS_SAME[name];
-  if (!isSame || value === was) return;
-  const free = new Set(objectsIn(was));
-  for (const entry of objectsIn(value)) {
+  if (!isSame || after === before) return;
+  const free = new Set(objectsIn(before));
+  for (const entry of objectsIn(after)) {
     const known = free.values().find((one) => isSame(one, entry));
     if (!known) continue;
     free.delete(known);
-    if (known.id) now.reader.elementOf(entry)!.id = known.id as string;
+    if (known.id) reader.elementOf(entry)!.id = known.id as string;
   }
 }
 
