@@ -209,13 +209,13 @@ export async function* readInGroups(
 }
 
 /** A product with the size of its JSON in bytes, which is unknown without a document. */
-interface SizedProduct {
+export interface SizedProduct {
   id: string;
   bytes: number | null;
 }
 
 /** Divides products into groups of at most `READ_BYTES`, which are read together. */
-function groupsOf(products: readonly SizedProduct[]): string[][] {
+export function groupsOf(products: readonly SizedProduct[]): string[][] {
   const groups: string[][] = [];
   let left = 0;
   for (const { id, bytes } of products) {

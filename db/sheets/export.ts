@@ -6,14 +6,17 @@ import { parseExact } from "../../schema/numbers.ts";
 import { cellOf } from "../../schema/sheets/cells.ts";
 import { type Column, columnOf, defaultColumns, valueAt } from "../../schema/sheets/columns.ts";
 import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
-import { organization, sql } from "../connections/sql.ts";
+import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { ProductJson } from "../products/document.ts";
-import { selectProducts } from "../products/read.ts";
+import { groupsOf, selectProducts, type SizedProduct, sizeOfStored } from "../products/read.ts";
 import { listIds } from "../products/list.ts";
 
-/** The length of the ids, with a comma after each, of the products that are read at once. */
-const PAGE_LENGTH = 200 * 37;
+/** The length of the ids, with a comma after each, of the products whose sizes are read at once. */
+const PAGE_LENGTH = 500 * 37;
+
+/** The rows that are written before other requests run. */
+const ROWS_AT_ONCE = 100;
 
 /** What `csv-stringify` writes between cells and rows. */
 export function writeRows(rows: string[][], delimiter: string): string {
@@ -29,9 +32,9 @@ export function writeRows(rows: string[][], delimiter: string): string {
 export const BYTE_ORDER_MARK = "\ufeff";
 
 /**
- * Writes the products that a query finds, page by page. The ids are read first: a client may
+ * Writes the products that a query finds, group by group. The ids are read first: a client may
  * take its time, and no transaction waits for it. A product that is deleted meanwhile has no
- * row. `queries` begins a new time limit for each page. Throws `VALIDATION_ERROR` for an
+ * row. `queries` begins a new time limit for each group. Throws `VALIDATION_ERROR` for an
  * unknown column.
  */
 export async function exportSheet(
@@ -42,12 +45,18 @@ export async function exportSheet(
   const ids = await listIds(queries(), query as ListQuery);
   const delimiter = DELIMITERS[name as keyof typeof DELIMITERS];
 
-  async function read(from: number): Promise<ProductJson[]> {
-    if (from >= ids.length) return [];
-    const page = ids.slice(from, from + PAGE_LENGTH - 1).split(",");
-    const found = await queries().scan(selectProducts(page));
-    const order = new Map(page.map((id, i) => [id, i]));
-    return found.toSorted((a, b) => order.get(a.id)! - order.get(b.id)!);
+  /** The products, in groups that bound the memory. */
+  async function* groups(): AsyncGenerator<ProductJson[]> {
+    for (let from = 0; from < ids.length; from += PAGE_LENGTH) {
+      const page = ids.slice(from, from + PAGE_LENGTH - 1).split(",");
+      const sized = await queries().scan(sql<SizedProduct>`
+        select p.id, ${sizeOfStored} as bytes from products p
+        where p.organization_id = ${organization} and p.id ${isOneOf(page)}
+      `);
+      for (const group of groupsOf(inOrder(sized, page))) {
+        yield inOrder(await queries().scan(selectProducts(group)), group);
+      }
+    }
   }
 
   function rowOf({ product: text }: ProductJson): string[] {
@@ -58,17 +67,26 @@ export async function exportSheet(
   async function* parts(): AsyncGenerator<string> {
     const header = columns.map(({ name }) => name);
     yield BYTE_ORDER_MARK + writeRows([header], delimiter);
-    let next = read(0);
-    for (let from = 0; from < ids.length; from += PAGE_LENGTH) {
-      const products = await next;
-      // It is read while this page is written.
-      next = read(from + PAGE_LENGTH);
+    const reading = groups();
+    for (let next = reading.next();;) {
+      const { value: group, done } = await next;
+      if (done) return;
+      // The next one is read while this one is written.
+      next = reading.next();
       next.catch(() => {});
-      yield writeRows(products.map(rowOf), delimiter);
+      for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
+        yield writeRows(group.slice(from, from + ROWS_AT_ONCE).map(rowOf), delimiter);
+      }
     }
   }
 
   return parts();
+}
+
+/** The products in the order of the ids. */
+function inOrder<P extends { id: string }>(products: readonly P[], ids: readonly string[]): P[] {
+  const byId = new Map(products.map((product) => [product.id, product]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** What reads the products of an export. */

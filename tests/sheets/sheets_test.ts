@@ -1,4 +1,7 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Queries } from "../../db/database.ts";
+import { exportSheet } from "../../db/sheets/export.ts";
+import type { SheetQuery } from "../../schema/sheets/query.ts";
 import { type Organization, testsOf } from "../support/app/harness.ts";
 import { columnOf } from "../../schema/sheets/columns.ts";
 import { PLACES } from "../../schema/sheets/places.ts";
@@ -313,6 +316,36 @@ it("creates names for the rows alone that are written", async ({ org, app }) => 
     const { data } = (await org.get(`/api/${path}?search=New`)).body;
     assertEquals(data.map(({ name }: { name: string }) => name), names);
   }
+});
+
+it("reads large products in groups that bound the memory", async ({ org, app }) => {
+  const collateral = Array.from({ length: 20 }, () => ({
+    collateral_type: "text_content",
+    text_type: "03",
+    text: "Long story. ".repeat(3_900),
+  }));
+  for (let i = 0; i < 12; i++) await org.create({ title: `${i}`, collateral });
+  const database = app.database.for({
+    deadline: performance.now() + 60_000,
+    caller: { organizationId: org.id, name: "test" },
+  });
+  const replies: number[] = [];
+  const queries: Pick<Queries, "lookUp" | "scan"> = {
+    lookUp: (statement) => database.lookUp(statement),
+    async scan(statement) {
+      const rows = await database.scan(statement);
+      replies.push(JSON.stringify(rows).length);
+      return rows;
+    },
+  };
+  const query = { columns: ["title"], delimiter: "comma", decimal: "point", search: "", q: "" };
+
+  const parts = await exportSheet(() => queries, { ...query, sort: "title" } as SheetQuery);
+  const text = (await Array.fromAsync(parts)).join("");
+
+  const titles = Array.from({ length: 12 }, (_, i) => `${i}`).sort();
+  assertEquals(text.trim().split("\r\n").slice(1), titles);
+  assert(Math.max(...replies) < 9 * 2 ** 20, `${replies}`);
 });
 
 it("has a column for each field that a cell can hold", () => {
