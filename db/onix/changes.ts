@@ -16,7 +16,7 @@ import {
   smallPositions,
 } from "../products/changes.ts";
 import { currentProduct, validDocument } from "../products/document.ts";
-import { storeProducts } from "../products/store.ts";
+import { storeProducts } from "../products/store_unauthored.ts";
 import {
   type BesideProduct,
   besideProduct,

@@ -4,7 +4,7 @@ import type { ProductKey } from "./keys.ts";
 
 /**
  * What becomes of a product. Whoever writes products says it in these words: a request, an
- * operation of a batch, a line of a file, a record of ONIX. `write.ts` makes statements of it.
+ * operation of a batch, a line of a file, a record of ONIX. `write_statements.ts` makes statements of it.
  */
 export type Change = (Write | Deletion) & {
   /** The ONIX record, or the line of a sheet, that it is from, for the history. */

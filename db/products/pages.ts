@@ -3,7 +3,7 @@ import type { ArrayName } from "../../schema/product.ts";
 import { joined, opaque, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
-import { storeProducts } from "./store.ts";
+import { storeProducts } from "./store_unauthored.ts";
 import { listedRows, listedValues, summaryJson, wholeTerritories } from "./json.ts";
 
 /** The summary of product `p` from document `d`, or null. */

@@ -16,7 +16,7 @@ import {
   validDocument,
 } from "./document.ts";
 import { productNotFound, tooLarge } from "./errors.ts";
-import { storeProducts } from "./store.ts";
+import { storeProducts } from "./store_unauthored.ts";
 import { storeLatest } from "./versions.ts";
 
 /*

@@ -8,7 +8,7 @@ import type { Precondition } from "../entity_tag.ts";
 import { sizeOfDocument } from "./document.ts";
 import { productNotFound } from "./errors.ts";
 import { readTags } from "./read.ts";
-import { storeUnauthored } from "./store.ts";
+import { storeUnauthored } from "./store_unauthored.ts";
 import { type LockKey, lockKeys } from "./keys.ts";
 import { changedFields } from "./upsert.ts";
 import type { Write } from "./change.ts";

@@ -1,10 +1,8 @@
 import { ROWS } from "../../schema/product.ts";
 import {
   composed,
-  isOneOf,
   type Json,
   json,
-  names,
   organization,
   parameters,
   raw,
@@ -21,6 +19,8 @@ import {
   maxBytes,
   sizeOfDocument,
 } from "./document.ts";
+import { changedAfter, insertVersions, orElse } from "./insert_versions.ts";
+import { assertStored } from "./store_unauthored.ts";
 
 /*
  * Stores documents (`document.ts`). What a transaction does to a product makes one version of
@@ -28,54 +28,10 @@ import {
  * product (`db/history/`). A deletion is a version without JSON.
  *
  * A write stores its versions, with their author (`storeWritten`, `storeSized`,
- * `deleteVersioned`). SQL beside the service stores none. So reads store what they had to
- * build (`storeProducts`), and a write that finds that the version before it is missing fails
- * (`assertStored`), and is repeated after `storeUnauthored`.
+ * `deleteVersioned`). SQL beside the service stores none (`store_unauthored.ts`).
  *
  * A distributed database stores no documents: it has no triggers that would invalidate them.
  */
-
-/**
- * Inserts documents `b` as versions, with these columns of their own and the values of those.
- * A document without `names_version` is never valid (-1).
- */
-function insertVersions(
-  built: Statement,
-  columns: readonly string[],
-  values: Statement,
-): Statement {
-  return sql`
-    insert into product_documents as d (
-      organization_id, product_id, change_version, names_version, summary, details,
-      ${names(...columns)}
-    )
-    select
-      b.organization_id, b.product_id, b.change_version, coalesce(b.names_version, -1), b.summary, b.details,
-      ${values}
-    from (${built} offset 0) b
-    -- The version before it.
-    left join lateral (
-      select l.changed_at, l.event
-      from product_documents l
-      where l.organization_id = ${organization} and l.product_id = b.product_id
-        and l.change_version < b.change_version
-      order by l.change_version desc
-      limit 1
-    ) l on true
-  `;
-}
-
-/** The time of a version that was made then: as responses show it, and after that of version `l`. */
-function changedAfter(madeAt: string): Statement {
-  return raw(`greatest(
-    date_trunc('milliseconds', ${madeAt}), l.changed_at + interval '1 millisecond'
-  )`);
-}
-
-/** The end of `insertVersions`, for a version that is there. */
-const orElse = raw(
-  "on conflict (organization_id, product_id, change_version) do",
-);
 
 /** The columns of a version that say who made it, and how. */
 const MADE_COLUMNS = [
@@ -131,8 +87,6 @@ function eventOfVersion({ events }: Authored): Statement {
   `;
 }
 
-/* What the service writes. */
-
 /** A full product as JSON text, or null if that is long. */
 export interface ShortProductJson {
   id: string;
@@ -149,42 +103,33 @@ export function storeWritten(
   tx: Transaction,
   change: Write,
 ): Statement<ShortProductJson> {
+  if (tx.isDistributed) return selectShowable(buildWritten([change]), shortProduct);
   const store = arePlain([change]) ? storeNew : storeAny;
-  return store[tx.isDistributed ? "distributed" : "local"](
-    change.id,
-    eventsOf([change]),
-    ...authorOf(tx),
-  );
+  return store(change.id, eventsOf([change]), ...authorOf(tx));
 }
 
-const shortBytes = raw(String(SHORT_BYTES));
+/** The full product, unless it is long. */
+const shortProduct = sql`
+  case when ${sizeOfDocument} <= ${raw(String(SHORT_BYTES))} then ${fullProduct} end as product
+`;
 
 const storeNew = storeOne(buildNewDocuments);
 const storeAny = storeOne(buildDocuments);
 
 function storeOne(build: typeof buildDocuments) {
-  const store = (isDistributed: boolean) =>
-    composed((
-      id: string,
-      events: Json,
-      by: string | null,
-      operation: string | null,
-      requestId: string | null,
-    ) => {
-      const written = build(sql`= ${id}`);
-      const made = { events, author: [by, operation, requestId] } as const;
-      const product = sql`
-        case when ${sizeOfDocument} <= ${shortBytes} then ${fullProduct} end as product
-      `;
-      return isDistributed
-        ? selectShowable<ShortProductJson>(written, product)
-        : storeBuilt<ShortProductJson>(
-          sql`${written} and (p.change_version = change_version())::rows_found`,
-          made,
-          product,
-        );
-    });
-  return { local: store(false), distributed: store(true) };
+  return composed((
+    id: string,
+    events: Json,
+    by: string | null,
+    operation: string | null,
+    requestId: string | null,
+  ) =>
+    storeBuilt<ShortProductJson>(
+      sql`${build(sql`= ${id}`)} and (p.change_version = change_version())::rows_found`,
+      { events, author: [by, operation, requestId] },
+      shortProduct,
+    )
+  );
 }
 
 /** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
@@ -312,104 +257,4 @@ export function deleteVersioned(
       source = excluded.source,
       onix = excluded.onix
   `;
-}
-
-/* What SQL beside the service writes. */
-
-/**
- * Builds the documents of these products, and stores the smallest, at most 4 MiB in all:
- * writes of the products wait for the transaction. A version that was stored before, with
- * names that have changed since, keeps its author.
- *
- * The lock keeps a product from being changed meanwhile, or deleted. NOWAIT prevents
- * deadlocks.
- */
-export function storeProducts(ids: readonly string[]): Statement[] {
-  const isId = isOneOf(ids);
-  const smallest = sql`
-    select d.*
-    from (
-      select d.*, sum(d.size) over (order by d.size, d.product_id) as total_size
-      from (
-        select d.*, ${sizeOfDocument} as size
-        from (${buildDocuments(isId)} and o.names_version is not null offset 0) d
-      ) d
-    ) d
-    where d.total_size <= ${maxBytes}
-    order by d.product_id
-  `;
-  return [
-    sql`
-      select from products p
-      where p.organization_id = ${organization} and p.id ${isId}
-      order by p.id
-      for share nowait
-    `,
-    sql`
-      ${insertUnauthored(smallest)}
-      ${orElse} update set
-        names_version = excluded.names_version,
-        summary = excluded.summary,
-        details = excluded.details,
-        -- SQL has deleted the product and inserted it again.
-        event = case when d.event = 'deleted' then 'changed' else d.event end
-    `,
-  ];
-}
-
-/**
- * Stores the versions that SQL beside the service has made of these products, before they
- * are written. A product over 4 MiB leaves a version without JSON.
- */
-export function storeUnauthored(ids: readonly string[]): Statement {
-  const small = sql`${sizeOfDocument} <= ${maxBytes}`;
-  const missing = sql`
-    select
-      d.organization_id, d.product_id, d.change_version, d.updated_at,
-      case when ${small} then d.names_version end as names_version,
-      case when ${small} then d.summary else '' end as summary,
-      case when ${small} then d.details else '' end as details
-    from (${buildDocuments(isOneOf(ids))} and not ${isVersionStored} offset 0) d
-  `;
-  return sql`${insertUnauthored(missing)} ${orElse} nothing`;
-}
-
-/**
- * Inserts documents that nobody is known to have written: SQL did, when the product says. A
- * version follows another one, unless that is a deletion.
- */
-function insertUnauthored(built: Statement): Statement {
-  const changedAt = changedAfter(
-    "case when isfinite(b.updated_at) then least(b.updated_at, now()) else now() end",
-  );
-  const event = raw(
-    "case when l.event <> 'deleted' then 'changed' else 'created' end",
-  );
-  return insertVersions(
-    built,
-    ["changed_at", "event"],
-    sql`${changedAt}, ${event}`,
-  );
-}
-
-/** The stored version of product `p`. Without one, SQL has changed it since. */
-const storedVersion = sql`
-  from product_documents s
-  where s.organization_id = ${organization} and s.product_id = p.id
-    and s.change_version = p.change_version
-`;
-
-/** The condition that the version of product `p` is stored. */
-export const isVersionStored = sql`exists (select ${storedVersion})`;
-
-/** The constraint that a write violates if the version before it is not stored. */
-export const VERSION_STORED = "version_stored";
-
-/**
- * Violates `version_stored` if SQL beside the service has changed product `p` since its last
- * version was stored. A count is no subselect that the planner could hash.
- */
-export function assertStored({ isDistributed }: Transaction): Statement {
-  if (isDistributed) return raw("");
-  return sql` and ((select count(*) ${storedVersion}) = 1)::version_stored`;
 }

@@ -7,7 +7,7 @@ import type { Queries } from "../database.ts";
 import { type LongText, readLong, upTo } from "../long_text.ts";
 import { fullProduct, sizeOfDocument } from "./document.ts";
 import { productNotFound } from "./errors.ts";
-import { isVersionStored, storeUnauthored } from "./store.ts";
+import { isVersionStored, storeUnauthored } from "./store_unauthored.ts";
 import { rfc3339 } from "../times.ts";
 
 /*

@@ -4,7 +4,8 @@ import { organization, sql, type Statement, unprepared } from "../connections/sq
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
-import { storeSized, storeUnauthored, VERSION_STORED } from "./store.ts";
+import { storeSized } from "./store.ts";
+import { storeUnauthored, VERSION_STORED } from "./store_unauthored.ts";
 import {
   findErrors,
   idsInPrograms,
@@ -15,7 +16,7 @@ import {
   TOO_LARGE,
 } from "./errors.ts";
 import { hasKey, type LockKey, lockKeys } from "./keys.ts";
-import { writeProducts } from "./write.ts";
+import { writeProducts } from "./write_statements.ts";
 
 /*
  * Writes many products in one transaction. Batches of JSON and groups of ONIX records plan

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted } from "../../../db/commands/recount.ts";
 import { selectBuilt } from "../../../db/products/read.ts";
-import { storeProducts } from "../../../db/products/store.ts";
+import { storeProducts } from "../../../db/products/store_unauthored.ts";
 import type { App, Organization } from "../app/harness.ts";
 import { operationsOf } from "../app/own_app.ts";
 
