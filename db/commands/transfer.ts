@@ -2,7 +2,7 @@ import { readMessage } from "../../schema/onix/xml/read.ts";
 import { type Release, RELEASES, TAGS, type Tags } from "../../schema/onix/rules/releases.ts";
 import type { Outcome, Report } from "../../schema/onix/report/report.ts";
 import { ApiError } from "../../schema/errors.ts";
-import { DATES, type Dates, type Decimal, DECIMALS } from "../../schema/sheets/cells.ts";
+import { DATE_ORDERS, type DateOrder, type Decimal, DECIMALS } from "../../schema/sheets/cells.ts";
 import { DELIMITERS, EMPTY, namesOf, type SheetImportQuery } from "../../schema/sheets/query.ts";
 import { SHEET_OUTCOMES, type SheetReport } from "../../schema/sheets/report.ts";
 import type { Queries } from "../database.ts";
@@ -98,7 +98,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       create: flag,
       empty: choice<typeof EMPTY[number]>(EMPTY, "keep"),
       decimal: (sign?: string) => sign === undefined ? undefined : choice(DECIMALS)(sign),
-      dates: choice<Dates>(DATES, "ymd"),
+      dates: choice<DateOrder>(DATE_ORDERS, "ymd"),
       create_names: flag,
       "FILE": mandatory,
     },

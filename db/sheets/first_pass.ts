@@ -14,8 +14,14 @@ import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { keyName } from "../products/keys.ts";
 import { readCustomFields } from "./export.ts";
-import { Rivals } from "./rivals.ts";
-import { areMeant, type MeantProduct, productsByAddress, SheetRow } from "./rows.ts";
+import { Rivals, type Twin } from "./rivals.ts";
+import {
+  areMeant,
+  type MeantProduct,
+  meantProducts,
+  productsByAddress,
+  SheetRow,
+} from "./sheet_row.ts";
 
 /*
  * A sheet is read through before its first row is written: what is wrong with all of it is an
@@ -35,7 +41,8 @@ export interface Sheet extends Header {
   start: number;
   decimal: Decimal | undefined;
   skipped: number;
-  rivals: Rivals;
+  /** What is known of rows that have others of their product, by their lines. */
+  twins: ReadonlyMap<number, Twin>;
 }
 
 export interface ReadOptions {
@@ -81,8 +88,7 @@ async function readAs(
     const addresses = block.flatMap(({ address }) => address ?? []);
     const products = productsByAddress(
       await queries().scan(sql<MeantProduct>`
-        select p.id, p.isbn13, p.isbn10, p.product_code from products p
-        where p.organization_id = ${organization} and ${areMeant(addresses)}
+        ${meantProducts} where p.organization_id = ${organization} and ${areMeant(addresses)}
       `),
     );
     for (const row of block) rivals.add(row, products.get(keyName(row.address!))?.[0]?.id);
@@ -115,5 +121,5 @@ async function readAs(
     );
   }
   const [decimal = given] = decimals.keys();
-  return { ...header, form, start: first.line, decimal, skipped, rivals };
+  return { ...header, form, start: first.line, decimal, skipped, twins: rivals.twins() };
 }

@@ -6,8 +6,8 @@ import { Named } from "../../schema/named.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
-import type { SheetMessage } from "../../schema/sheets/report.ts";
-import { changesOf, type Draft, draftOf, faultsOf, messageAt } from "../../schema/sheets/row.ts";
+import type { CellChange, SheetMessage } from "../../schema/sheets/report.ts";
+import { changesOf, type Draft, draftOf, faultsOf, messageAt } from "../../schema/sheets/draft.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -15,13 +15,19 @@ import { transactionOrDryRun } from "../dry_run.ts";
 import { MAX_BYTES } from "../long_text.ts";
 import { linkRecords } from "../onix/links.ts";
 import type { Write } from "../products/change.ts";
-import { keyName, type ProductKey } from "../products/keys.ts";
+import { keyName, type ProductKey, sharedBy } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
-import { readInGroups, sizeOfStored } from "../products/read.ts";
+import { readInGroups } from "../products/read.ts";
 import { changedFields } from "../products/upsert.ts";
 import { lockAndFind, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
-import { areMeant, type MeantProduct, productsByAddress, type SheetRow } from "./rows.ts";
+import {
+  areMeant,
+  type MeantProduct,
+  meantProducts,
+  productsByAddress,
+  type SheetRow,
+} from "./sheet_row.ts";
 
 /*
  * Writes a group of rows in one transaction. A row is an upsert of the batch: its product is
@@ -55,10 +61,6 @@ export async function importRows(
   });
 }
 
-interface SizedProduct extends MeantProduct {
-  bytes: number | null;
-}
-
 /** Locks and finds the products of rows. Those without one that they may write get their outcomes. */
 async function planRows(
   tx: Transaction,
@@ -66,15 +68,11 @@ async function planRows(
   options: RowOptions,
 ): Promise<Plan[]> {
   const addresses = rows.flatMap(({ address }) => address ?? []);
-  const select = sql<SizedProduct>`
-    select p.id, p.isbn13, p.isbn10, p.product_code, ${sizeOfStored} as bytes
-    from products p
-  `;
   const found = productsByAddress(
-    await lockAndFind(tx, addresses, areMeant(addresses), select),
+    await lockAndFind(tx, addresses, areMeant(addresses), meantProducts),
   );
   const plans: Plan[] = [];
-  const meant = new Map<string, { row: SheetRow; product: SizedProduct }>();
+  const meant = new Map<string, { row: SheetRow; product: MeantProduct }>();
   let bytes = 0;
   for (const row of rows) {
     const products = row.address ? found.get(keyName(row.address)) ?? [] : [];
@@ -108,7 +106,7 @@ function faultOf(
   if (products.length === 1) return;
   const what = address ? `No product has this ${address.column.name}` : "The row names no product";
   if (products.length > 1) {
-    return `ambiguous: Several products have this ${address!.column.name}: name one by its id`;
+    return `ambiguous: ${sharedBy(address!.column.name, products)}: name one by its id`;
   }
   if (address && address.match !== "isbn") return `not_found: ${what}`;
   if (!create) return `not_found: ${what}: with create=true the row creates one`;
@@ -168,26 +166,46 @@ function namesIn({ row, draft, change }: Plan): [SheetRow, Entry][] {
   return isNone ? [] : [[row, { publisher, imprint, contributors, collections }]];
 }
 
+/** What is to be written of a plan. */
+interface Changing extends Plan {
+  change: Write;
+  changes: CellChange[];
+}
+
 /** The plans that change something. The other rows get their outcomes. */
-async function withChanges(tx: Transaction, plans: readonly Plan[], options: RowOptions) {
+async function withChanges(
+  tx: Transaction,
+  plans: readonly Plan[],
+  options: RowOptions,
+): Promise<Changing[]> {
   const named = await findNamed(tx, plans.map(({ change }) => change));
-  return plans.flatMap((plan, i) => {
+  const changing: Changing[] = [];
+  for (const [i, plan] of plans.entries()) {
     const { row, draft, product } = plan;
-    const change = named[i]!;
-    const refuse = (error?: ApiError) =>
-      row.end("refused", [...draft.faults, ...error ? faultsOf(error, draft) : []]);
-    if (change instanceof ApiError) return refuse(change);
-    if (draft.faults.length > 0) return refuse();
-    const changes = changesOf(draft, change.body);
-    if (!product) return [{ ...plan, change, changes }];
-    const body = guarded(() => changedFields(product, change.body), failure);
-    if (body instanceof ApiError) return refuse(body);
-    if (Object.keys(body).length === 0) return row.end("unchanged", draft.warnings, { product });
-    const stale = staleness(row, product, options);
-    if (!stale) return [{ ...plan, change: { ...change, body }, changes }];
-    const outcome = stale.code === "stale" ? "stale" : "refused";
-    return row.end(outcome, [stale], { product, changes });
-  });
+    const whole = named[i]!;
+    const change = whole instanceof ApiError ? whole : differing(whole, product);
+    if (whole instanceof ApiError || change instanceof ApiError || draft.faults.length > 0) {
+      const faults = change instanceof ApiError ? faultsOf(change, draft) : [];
+      row.end("refused", [...draft.faults, ...faults]);
+      continue;
+    }
+    if (product && Object.keys(change.body).length === 0) {
+      row.end("unchanged", draft.warnings, { product });
+      continue;
+    }
+    const changes = changesOf(draft, whole.body);
+    const stale = product && staleness(row, product, options);
+    if (!stale) changing.push({ ...plan, change, changes });
+    else row.end(stale.code === "stale" ? "stale" : "refused", [stale], { product, changes });
+  }
+  return changing;
+}
+
+/** The change with what differs from the product, if there is one. */
+function differing(change: Write, product: Entry | undefined): Write | ApiError {
+  if (!product) return change;
+  const body = guarded(() => changedFields(product, change.body), failure);
+  return body instanceof ApiError ? body : { ...change, body };
 }
 
 /** Why a row is not written: its product is newer, or the time in the row is none. */

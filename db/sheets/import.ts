@@ -2,13 +2,14 @@ import { guarded } from "../../schema/sheets/cells.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
 import { isBlank, readRows, type Source } from "../../schema/sheets/read.ts";
 import { type SheetMessage, type SheetReport, SheetTally } from "../../schema/sheets/report.ts";
-import { messageAt } from "../../schema/sheets/row.ts";
+import { messageAt } from "../../schema/sheets/draft.ts";
 import type { Queries } from "../database.ts";
 import { ImportEnded } from "../import_ended.ts";
 import { BYTE_ORDER_MARK, writeRows } from "./export.ts";
 import { type ReadOptions, readThrough, type Sheet } from "./first_pass.ts";
 import { importRows } from "./group.ts";
-import { SheetRow } from "./rows.ts";
+import type { Twin } from "./rivals.ts";
+import { SheetRow } from "./sheet_row.ts";
 
 /** The rows of a group, which is written in one transaction. */
 const GROUP = 100;
@@ -60,7 +61,8 @@ export async function importSheet(
       const text = isGuess && cells.find((cell) => /[^\0-\x7f]/.test(cell));
       if (text) row.warnings.push(guessed(text));
       isGuess &&= !text;
-      if (!row.outcome) sheet.rivals.end(row);
+      const twin = sheet.twins.get(line);
+      if (twin && !row.outcome) endTwin(row, twin);
       if (row.outcome) tally.add(row.outcome);
       else if (group.push(row) === GROUP) await write();
     }
@@ -69,6 +71,16 @@ export async function importSheet(
     throw new ImportEnded(tally.report(), error);
   }
   return { report: tally.report(), refused: () => mendable(source, sheet, tally.errors) };
+}
+
+/** Ends a row that has another of its product. */
+function endTwin(row: SheetRow, twin: Twin): void {
+  if (twin === "same") row.end("unchanged", []);
+  else {
+    row.refuse(
+      `duplicate: Line ${twin} has another row of the same product: keep one of them`,
+    );
+  }
 }
 
 /** What is said of the first word that is read as Windows-1252. */

@@ -1,37 +1,39 @@
 import { hash } from "node:crypto";
 import { keyName } from "../products/keys.ts";
-import type { SheetRow } from "./rows.ts";
+import type { SheetRow } from "./sheet_row.ts";
 
-/** The first row of a product. */
-interface FirstRow {
-  line: number;
+/** The rows of one product. */
+interface Rows {
   digest: string;
-  /** The line of the first row that says something else. */
+  lines: number[];
+  /** The line of the first row that says something else than the first one. */
   rival?: number;
 }
 
+/** The line of a row of the same product that says something else, or that it says the same. */
+export type Twin = number | "same";
+
 /** The rows of a sheet that mean one product, however each names it. */
 export class Rivals {
-  readonly #first = new Map<string, FirstRow>();
+  readonly #rows = new Map<string, Rows>();
 
   /** Adds a row with an address. `id` is the product's, if there is one. */
   add({ line, cells, address }: SheetRow, id?: string): void {
-    const digest = hash("sha1", JSON.stringify([...cells.values()]));
-    const name = keyName(address!);
-    const first = this.#first.get(name) ?? this.#first.get(`id ${id}`) ?? { line, digest };
-    if (first.digest !== digest) first.rival ??= line;
-    this.#first.set(name, first);
-    if (id) this.#first.set(`id ${id}`, first);
+    const digest = hash("sha1", JSON.stringify([...cells.values()]), "base64");
+    const names = [keyName(address!), ...id ? [`id ${id}`] : []];
+    const rows = names.map((name) => this.#rows.get(name)).find(Boolean) ?? { digest, lines: [] };
+    rows.lines.push(line);
+    if (rows.digest !== digest) rows.rival ??= line;
+    for (const name of names) this.#rows.set(name, rows);
   }
 
-  /** Ends a row that has others of its product: of equal ones the first counts. */
-  end(row: SheetRow): void {
-    const first = row.address && this.#first.get(keyName(row.address));
-    if (first?.rival) {
-      const other = row.line === first.line ? first.rival : first.line;
-      row.refuse(
-        `duplicate: Line ${other} has another row of the same product: keep one of them`,
-      );
-    } else if (first && row.line !== first.line) row.end("unchanged", []);
+  /** What is known of the rows that are not alone, by their lines. Of equal ones the first counts. */
+  twins(): Map<number, Twin> {
+    const twins = new Map<number, Twin>();
+    for (const { lines: [first, ...others], rival } of this.#rows.values()) {
+      if (rival) twins.set(first!, rival);
+      for (const line of others) twins.set(line, rival ? first! : "same");
+    }
+    return twins;
   }
 }

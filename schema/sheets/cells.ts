@@ -11,13 +11,13 @@ export const DECIMALS = ["point", "comma"] as const;
 export type Decimal = typeof DECIMALS[number];
 
 /** The order of day and month in dates that are not written `YYYY-MM-DD`. */
-export const DATES = ["ymd", "dmy", "mdy"] as const;
-export type Dates = typeof DATES[number];
+export const DATE_ORDERS = ["ymd", "dmy", "mdy"] as const;
+export type DateOrder = typeof DATE_ORDERS[number];
 
 /** How the cells of a file are written. */
 export interface CellForm {
   decimal?: Decimal | undefined;
-  dates: Dates;
+  dates: DateOrder;
 }
 
 /** The most characters of a cell in a spreadsheet program, and what stands for more. */
@@ -56,7 +56,7 @@ export function cellOf(value: unknown, { kind, field }: Column, decimal?: Decima
  * spreadsheet program makes of it that takes it for a number: `4` of `04`.
  */
 export function isCellOf(value: unknown, cell: string, column: Column): boolean {
-  if (column.kind === "isbn") return bareIsbn(cell) === (value ?? "");
+  if (column.kind === "isbn") return isbnOfCell(cell) === (value ?? "");
   const [same, own] = [sameLines(cell), sameLines(cellOf(value, column))];
   return same === own || own !== "" && same === String(Number(own)) ||
     column.kind === "amount" && same === cellOf(value, column, "comma");
@@ -107,13 +107,13 @@ export function readCell(
 }
 
 /** The ISBN of a cell, without what a spreadsheet program adds. */
-export function bareIsbn(cell: string): string {
+export function isbnOfCell(cell: string): string {
   return cell.trim().replace(/^="(.*)"$/s, "$1").replace(/^'/, "")
     .replace(/[.,]0+$/, "").replace(/[\s\u00a0\u2010-\u2015-]/g, "");
 }
 
 function readIsbn(cell: string, field: string): Read {
-  const isbn = bareIsbn(cell);
+  const isbn = isbnOfCell(cell);
   if (/^\d(?:[.,]\d*)?E\+?\d+$/i.test(isbn)) {
     return {
       fault:
@@ -170,7 +170,7 @@ function readAmount(cell: string, decimal: Decimal | undefined): Read {
 /** The day before the first day that a spreadsheet program counts: 1900 has a 29 February there. */
 const DAY_0 = Date.UTC(1899, 11, 30);
 
-function readDate(cell: string, dates: Dates): Read {
+function readDate(cell: string, dates: DateOrder): Read {
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
     const day = new Date(DAY_0 + parseInt(cell) * 86_400_000)
       .toISOString().slice(0, 10);

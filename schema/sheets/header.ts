@@ -61,8 +61,8 @@ export function readHeader(
 const RID = ": remove one of them, or begin its name with #";
 
 /** What two columns must not say both. */
-function placeOf({ field, key, inner, clears }: Column): string {
-  return JSON.stringify(key === undefined ? clears : [field, key, inner && clears]);
+function placeOf({ field, key, inner, says }: Column): string {
+  return JSON.stringify(key === undefined ? says : [field, key, inner && says]);
 }
 
 function rankOf({ field, inner = field }: Column): number {

@@ -16,8 +16,8 @@ export interface Place {
   field: string;
   /** The field of an entry of an array. Absent for a field of the product, an array or a value of a list. */
   inner?: string;
-  /** What a body says if the cell is cleared: the id that a name or code stands for, or the field. */
-  clears: string;
+  /** The field of a body that the cell decides: the id that a name or code stands for, or its own. */
+  says: string;
   /** Whether bodies cannot have it: it finds the product, or only answers have it. */
   isAssigned: boolean;
 }
@@ -46,7 +46,7 @@ function* places(): Generator<[string, Place]> {
     yield [name, { field: name, ...traitsOf(name, field, SCALARS) }];
   }
   for (const [name, array] of Object.entries<ArrayField>(ARRAYS)) {
-    const whole = { field: name, clears: name, isAssigned: false };
+    const whole = { field: name, says: name, isAssigned: false };
     if (ONE_CELL.includes(name)) yield [name, { kind: "list", ...whole }];
     if (array.kind === "list") yield [`${name}[]`, { kind: "text", ...whole }];
     // Rights, supply and structures have no columns.
@@ -68,16 +68,16 @@ function traitsOf(
   name: string,
   field: Field,
   fields: Readonly<Record<string, Field>>,
-): Pick<Place, "kind" | "clears" | "isAssigned"> {
+): Pick<Place, "kind" | "says" | "isAssigned"> {
   if (field.kind === "shown") {
     const { reference, column } = field;
     const stands = column === "name" || column === "code";
     const isAssigned = !stands || !("body" in (fields[reference] ?? {}));
     const kind = column === "code" ? "code" : "text";
-    return { kind, clears: reference, isAssigned };
+    return { kind, says: reference, isAssigned };
   }
   const stored = field as Stored;
-  return { kind: kindOf(name, stored), clears: name, isAssigned: !stored.body };
+  return { kind: kindOf(name, stored), says: name, isAssigned: !stored.body };
 }
 
 const DATES: readonly unknown[] = [Day, PartialDate, SCALARS.publication_date.body];

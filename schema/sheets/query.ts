@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type ListQuery, ProductParameters } from "../list_query.ts";
 import { described, flag, oneOf } from "../values.ts";
-import { DATES, type Decimal, DECIMALS } from "./cells.ts";
+import { DATE_ORDERS, type Decimal, DECIMALS } from "./cells.ts";
 
 export const DELIMITERS = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
@@ -65,7 +65,7 @@ export const SheetImportParameters = v.object({
     v.optional(flag(), "false"),
   ),
   empty: described(
-    "What an empty cell does: it keeps what is there, or clears it.",
+    "What an empty cell does: it keeps what is there, or says it.",
     v.optional(oneOf(...EMPTY), "keep"),
   ),
   stale: described(
@@ -78,7 +78,7 @@ export const SheetImportParameters = v.object({
   ),
   dates: described(
     "The order of dates that are not written `YYYY-MM-DD`.",
-    v.optional(oneOf(...DATES), "ymd"),
+    v.optional(oneOf(...DATE_ORDERS), "ymd"),
   ),
   create_names: described(
     "Whether contributors, publishers, imprints and collections that nobody has are created.",

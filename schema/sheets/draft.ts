@@ -76,12 +76,12 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
 function setIn(
   body: Entry,
   product: Entry,
-  { field, key, inner, clears, name }: Column,
+  { field, key, inner, says, name }: Column,
   value: unknown,
 ): Entry | undefined {
   if (key === undefined) {
     if (name === "publication_date") setPublication(body, product, value);
-    else body[value === null ? clears : field] = value;
+    else body[value === null ? says : field] = value;
     return;
   }
   const entries = (body[field] ??= structuredClone(product[field] ?? [])) as unknown[];
@@ -94,10 +94,10 @@ function setIn(
     entry = typeof key === "number" ? {} : { ...key };
     entries[typeof key === "number" ? key : entries.length] = entry;
   }
-  if (value === null) entry[clears] = null;
+  if (value === null) entry[says] = null;
   else {
     // A name counts where the id and the code are absent.
-    if (clears !== inner) delete entry[clears];
+    if (says !== inner) delete entry[says];
     if (/_name$/.test(inner)) delete entry[inner.replace(/_name$/, "_code")];
     entry[inner] = value;
   }
@@ -158,13 +158,13 @@ const CREATED = /POST \/(?:contributors|publishers|imprints|collections)$/;
 /** The cell that has set the place to which a pointer leads, and what it names there. */
 function cellAt(pointer: string, { body, set }: Draft) {
   const [, field = "", index, inner = ""] = pointer.split("/");
-  const here = set.filter(({ column: { name, field: own, clears } }) =>
-    own === field || clears === field ||
+  const here = set.filter(({ column: { name, field: own, says } }) =>
+    own === field || says === field ||
     name === "publication_date" && field === "publishing_dates"
   );
   const entry = (body[field] as Entry[] | undefined)?.[Number(index)];
   const inEntry = here.filter((one) => one.entry && one.entry === entry);
-  const found = inEntry.find(({ column }) => column.inner === inner || column.clears === inner) ??
+  const found = inEntry.find(({ column }) => column.inner === inner || column.says === inner) ??
     inEntry[0] ?? here[0];
   // One of several in a cell is named.
   const value = found?.column.kind === "list" ? entry?.[inner] : undefined;

@@ -5,7 +5,7 @@ import { readCell } from "../../schema/sheets/cells.ts";
 import { type Column, MATCHES } from "../../schema/sheets/columns.ts";
 import type { Header } from "../../schema/sheets/header.ts";
 import type { CellChange, RowOutcome, SheetMessage } from "../../schema/sheets/report.ts";
-import { type Cells, messageAt } from "../../schema/sheets/row.ts";
+import { type Cells, messageAt } from "../../schema/sheets/draft.ts";
 import { isUuid } from "../../schema/values.ts";
 import { isOneOf, sql, type Statement } from "../connections/sql.ts";
 import {
@@ -16,6 +16,7 @@ import {
   type LockKey,
   type ProductKey,
 } from "../products/keys.ts";
+import { type SizedProduct, sizeOfStored } from "../products/read.ts";
 
 /** A row of a sheet, how it finds its product, and what became of it. */
 export class SheetRow {
@@ -51,8 +52,8 @@ export class SheetRow {
   end(
     outcome: RowOutcome["outcome"],
     messages: readonly SheetMessage[],
-    { product, changes = [] }: { product?: Entry; changes?: CellChange[] } = {},
-  ): [] {
+    { product, changes = [] }: { product?: Entry | undefined; changes?: CellChange[] } = {},
+  ): void {
     const isbn13 = product ? product.isbn13 : this.cellOf("isbn13")[1] || null;
     this.outcome = {
       line: this.line,
@@ -62,7 +63,6 @@ export class SheetRow {
       changes,
       messages: [...this.warnings, ...messages],
     };
-    return [];
   }
 
   /** Refuses the row. `text` is `code: Sentence`. */
@@ -100,10 +100,14 @@ export interface Address extends LockKey {
   cell: string;
 }
 
-/** A product that a row may mean. */
-export interface MeantProduct extends KeyedProduct {
-  id: string;
-}
+/** A product that a row may mean, with the size of its JSON. */
+export type MeantProduct = KeyedProduct & SizedProduct;
+
+/** The products that rows may mean. */
+export const meantProducts = sql<MeantProduct>`
+  select p.id, p.isbn13, p.isbn10, p.product_code, ${sizeOfStored} as bytes
+  from products p
+`;
 
 /** The condition that product `p` has one of the addresses. */
 export function areMeant(addresses: readonly Address[]): Statement {
