@@ -109,27 +109,39 @@ function mediaTypeOf(
   return { type, isGzip };
 }
 
+/** A text that is read as it arrives. */
+interface OpenText {
+  /** The charset of its media type. */
+  charset: string | undefined;
+  chunks: AsyncIterable<Uint8Array>;
+}
+
 /**
- * Opens an XML body, which is read as it arrives, with the charset of its media type. It must
- * arrive at 16 KB a second or faster, not counting the time that its reader takes, and may be
- * compressed. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it is read the
- * errors of `readChunks` and `gunzip`.
+ * Opens an XML body, which is read as it arrives. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it
+ * is read the errors of `readChunks` and `gunzip`.
  */
-export function openXml(
+export function openXml(context: Context): OpenText {
+  const media = { known: XML_MEDIA_TYPE, name: "application/xml or text/xml" };
+  return openText(context, media, "INVALID_XML");
+}
+
+/**
+ * Opens a text. It must arrive at 16 KB a second or faster, not counting the time that its
+ * reader takes, and may be compressed.
+ */
+function openText(
   context: Context,
-): { charset: string | undefined; chunks: AsyncIterable<Uint8Array> } {
-  const { type, isGzip } = mediaTypeOf(context.request.headers, {
-    known: XML_MEDIA_TYPE,
-    name: "application/xml or text/xml",
-    encoding: "gzip",
-  });
-  const { services: { maxOnixBytes, bodyTimeoutMs } } = context;
+  media: { known: RegExp; name: string },
+  incomplete: "INVALID_XML" | "VALIDATION_ERROR",
+): OpenText {
+  const { request: { headers }, services: { maxOnixBytes, bodyTimeoutMs } } = context;
+  const { type, isGzip } = mediaTypeOf(headers, { ...media, encoding: "gzip" });
   const [, quoted, token] = CHARSET.exec(type) ?? [];
   const chunks = readChunks(context, maxOnixBytes, {
     bytesPerMs: 16,
     allowanceMs: bodyTimeoutMs,
     totalMs: Infinity,
-  }, "INVALID_XML");
+  }, incomplete);
   return {
     charset: quoted ?? token,
     chunks: isGzip ? limited(gunzip(chunks), maxOnixBytes) : chunks,
@@ -147,23 +159,12 @@ export async function readSheet(
   if (/spreadsheet|ms-excel/i.test(headers.get("content-type") ?? "")) {
     throw isWorkbook();
   }
-  const { type, isGzip } = mediaTypeOf(headers, {
-    known: CSV_MEDIA_TYPE,
-    name: "text/csv",
-    encoding: "gzip",
-  });
-  const { services: { maxOnixBytes, bodyTimeoutMs } } = context;
-  const sent = readChunks(context, maxOnixBytes, {
-    bytesPerMs: 16,
-    allowanceMs: bodyTimeoutMs,
-    totalMs: Infinity,
-  }, "VALIDATION_ERROR");
+  const media = { known: CSV_MEDIA_TYPE, name: "text/csv" };
+  const { charset, chunks: sent } = openText(context, media, "VALIDATION_ERROR");
   const chunks: Uint8Array[] = [];
   let block = new Uint8Array(BLOCK);
   let used = 0;
-  for await (
-    const chunk of isGzip ? limited(gunzip(sent), maxOnixBytes) : sent
-  ) {
+  for await (const chunk of sent) {
     // A million short chunks would take far more memory than their bytes.
     for (let from = 0; from < chunk.length;) {
       const part = chunk.subarray(from, from + BLOCK - used);
@@ -177,8 +178,7 @@ export async function readSheet(
     }
   }
   chunks.push(block.subarray(0, used));
-  const [, quoted, token] = CHARSET.exec(type) ?? [];
-  return { charset: quoted ?? token, chunks };
+  return { charset, chunks };
 }
 
 /** The size of the blocks in which a body is kept. */
