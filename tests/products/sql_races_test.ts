@@ -548,7 +548,7 @@ function replacing(
   `;
 }
 
-/** Whether the request, or its operation in a batch, is refused as `sql/SQL.md` says. */
+/** Whether the request, or its operation in a batch, is refused as `sql/README.md` says. */
 function isRefused(status: number, text: string, what: string): boolean {
   return [409, 503].includes(status) || /"status":(409|503)/.test(text) ||
     what === "updates a record" && status === 404;

@@ -12,10 +12,10 @@ const PAGES = [
   "SECURITY.md",
   "ONIX.md",
   "SHEETS.md",
+  "OPERATORS.md",
   "QUICKSTART.md",
   "schema/onix/README.md",
   "sql/README.md",
-  "sql/SQL.md",
   "tests/bench/README.md",
 ];
 
