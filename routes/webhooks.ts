@@ -7,7 +7,7 @@ import {
   listWebhooks,
   rotateSecret,
   updateWebhook,
-} from "../db/webhooks/webhooks.ts";
+} from "../db/webhooks/requests.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import { success } from "../middleware/respond.ts";

@@ -1,7 +1,7 @@
 import { hostOf } from "../../schema/targets.ts";
 import { sql } from "../connections/sql.ts";
 import { rfc3339 } from "../times.ts";
-import { backlog } from "../webhooks/webhooks.ts";
+import { backlog } from "../webhooks/requests.ts";
 import { command, flag, uuid } from "./arguments.ts";
 import { format } from "./output.ts";
 

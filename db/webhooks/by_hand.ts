@@ -6,6 +6,7 @@ import type { Queries } from "../database.ts";
 import { claimMessages } from "./claim.ts";
 import { isSuperseded, type Message, messageId, payload, sendAll } from "./deliveries.ts";
 import type { Attempt } from "./outcomes.ts";
+import { readWebhook } from "./requests.ts";
 import {
   BACK_OFF_AFTER,
   isoTime,
@@ -13,8 +14,7 @@ import {
   RECOVERED,
   storeWebhook,
   type Webhook,
-} from "./webhook.ts";
-import { readWebhook } from "./webhooks.ts";
+} from "./state.ts";
 
 /* Messages that a caller sends by hand, one at a time, whatever the webhook waits for. */
 

@@ -22,8 +22,29 @@ import {
   storeWebhook,
   type Webhook,
   webhookNotFound,
-} from "./webhook.ts";
+} from "./state.ts";
 import { MAX_IN_FLIGHT } from "./work.ts";
+
+/*
+ * A webhook is a row with a cursor in the feed of changes. The words of this folder:
+ *
+ *     message    what is sent, with the same id and body each time
+ *     attempt    one POST of a message
+ *     delivery   a message as callers see it: one about a product, after its first attempt
+ *     lease      the time in which nobody else sends a claimed message, until `sent_until`
+ *
+ * The way of a message:
+ *
+ *     findWork             work.ts             which webhooks have something to send
+ *     claimMessages        here                in a transaction that locks the webhook:
+ *         afterAttempts    outcomes.ts             what attempts make of their messages and of the webhook
+ *         claimDue         here                    the waiting messages that are due
+ *         nextMessages     feed.ts                 the next ones of the feed
+ *     attempt              middleware/sender   POSTs what was claimed; the next claim stores its outcome
+ *
+ * `state.ts` is the row of a webhook, `deliveries.ts` those of its messages. What callers ask
+ * for is in `requests.ts`, and what they send by hand in `by_hand.ts`.
+ */
 
 /** What a claim has made of a webhook. */
 export interface Claim {
@@ -69,13 +90,13 @@ export async function claimMessages(
     const leaseEnd = isoTime(now + 2 * config.timeoutMs);
     const inFlight = maxInFlight(webhook, now);
 
-    const [, , claimed, [backlog]] = await tx.send(
+    const [, , claimed, [unsent]] = await tx.send(
       storeDeliveries(id, deliveries),
       dropStale(before),
       claimDue(before, { room, inFlight, leaseEnd }),
-      backlogOf(id),
+      unsentOf(id),
     );
-    const { waiting, sent, sent_products, waits_for_cursor } = backlog!;
+    const { waiting, sent, sent_products, waits_for_cursor } = unsent!;
     const followed = await nextMessages(
       { lookUp: async (statement) => (await tx.send(statement))[0] },
       { webhook, now },
@@ -178,7 +199,7 @@ function dueBy({ failures }: Webhook): "infinity" | null {
 }
 
 /** The messages of a webhook that have not arrived. */
-interface Backlog {
+interface Unsent {
   waiting: number;
   /** How many of them are being sent. */
   sent: number;
@@ -188,7 +209,7 @@ interface Backlog {
   waits_for_cursor: boolean;
 }
 
-function backlogOf(id: string): Statement<Backlog> {
+function unsentOf(id: string): Statement<Unsent> {
   return sql`
     select
       count(*)::int as waiting,

@@ -5,7 +5,7 @@ import { isOneOfTexts, json, organization, raw, sql, type Statement } from "../c
 import type { Queries } from "../database.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { rfc3339 } from "../times.ts";
-import { type Webhook, webhookNotFound } from "./webhook.ts";
+import { type Webhook, webhookNotFound } from "./state.ts";
 
 /*
  * The messages of webhooks: those that wait or are being sent, and what became of the

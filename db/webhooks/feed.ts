@@ -11,7 +11,7 @@ import {
 } from "../products/changes.ts";
 import { rfc3339 } from "../times.ts";
 import { messageId, type NewMessage, payload } from "./deliveries.ts";
-import { type LockedWebhook, msOf, type Webhook } from "./webhook.ts";
+import { type LockedWebhook, msOf, type Webhook } from "./state.ts";
 
 /* The feed of changes, as webhooks follow it. */
 

@@ -1,7 +1,7 @@
 import type { WebhookConfig } from "../../schema/config.ts";
 import type { Delivery } from "../../schema/webhooks.ts";
 import type { StoredDelivery } from "./deliveries.ts";
-import { BACK_OFF_AFTER, disabledBy, isoTime, msOf, RECOVERED, type Webhook } from "./webhook.ts";
+import { BACK_OFF_AFTER, disabledBy, isoTime, msOf, RECOVERED, type Webhook } from "./state.ts";
 
 /*
  * What an attempt makes of its message and of its webhook:

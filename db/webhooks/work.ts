@@ -1,7 +1,7 @@
 import { type organization, sql, type Statement } from "../connections/sql.ts";
 import { isOrigin } from "../origin.ts";
 import { timeline } from "../products/changes.ts";
-import { BACK_OFF_AFTER } from "./webhook.ts";
+import { BACK_OFF_AFTER } from "./state.ts";
 
 /* Which webhooks have something to send. */
 

@@ -4,7 +4,7 @@ import type { Database, Queries } from "../../db/database.ts";
 import { type Claim, claimMessages } from "../../db/webhooks/claim.ts";
 import type { Message } from "../../db/webhooks/deliveries.ts";
 import type { Attempt } from "../../db/webhooks/outcomes.ts";
-import type { Webhook } from "../../db/webhooks/webhook.ts";
+import type { Webhook } from "../../db/webhooks/state.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import type { WebhookConfig } from "../../schema/config.ts";
 import { attempt } from "./attempt.ts";
@@ -13,7 +13,8 @@ import { NameResolver } from "./names.ts";
 import { Throttle } from "./throttle.ts";
 
 /*
- * The sender of webhooks: it follows the feed of changes beside the service.
+ * The sender of webhooks: it follows the feed of changes beside the service. The words, and
+ * the files of each step, are in `db/webhooks/claim.ts`.
  *
  *     findWork: which webhooks have something to send?
  *          |

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { claimDue } from "../../db/webhooks/claim.ts";
-import type { Webhook } from "../../db/webhooks/webhook.ts";
+import type { Webhook } from "../../db/webhooks/state.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import { matchesGolden } from "../support/sql/golden.ts";
 import { webhookTest } from "./scene.ts";

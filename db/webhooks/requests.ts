@@ -25,7 +25,7 @@ import {
   storeWebhook,
   type Webhook,
   webhookNotFound,
-} from "./webhook.ts";
+} from "./state.ts";
 import { entriesAfter } from "./work.ts";
 
 /* Webhooks as callers see them. */

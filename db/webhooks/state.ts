@@ -5,8 +5,8 @@ import { json, organization, raw, sql, type Statement } from "../connections/sql
 import type { Transaction } from "../connections/transaction.ts";
 
 /*
- * The row of a webhook. A transaction that changes it, or begins to send one of its
- * messages, locks it.
+ * The row of a webhook, and what an outcome makes of it. A transaction that changes it, or
+ * begins to send one of its messages, locks it.
  */
 
 /** Failures in a row from which a webhook backs off: it sends one message after each pause. */
