@@ -5,11 +5,11 @@ import { ROOT } from "../support/app/process.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-const QUICKSTART = new URL("../../QUICKSTART.md", import.meta.url);
+const PAGE = new URL("EVERY_FIELD.md", import.meta.url);
 
 Deno.test({
   ...TIMED,
-  name: "QUICKSTART.md makes a complete product and a second key",
+  name: "EVERY_FIELD.md makes a complete product and a second key",
 }, async () => {
   const { code, printed, complaints } = await run((script) => script);
 
@@ -27,7 +27,7 @@ Deno.test({
 
 Deno.test({
   ...TIMED,
-  name: "QUICKSTART.md stops at the first error, and shows it",
+  name: "EVERY_FIELD.md stops at the first error, and shows it",
   ignore: !IS_WHOLE,
 }, async () => {
   const { code, printed, complaints } = await run((script) =>
@@ -42,7 +42,7 @@ Deno.test({
 
 Deno.test({
   ...TIMED,
-  name: "QUICKSTART.md says that a service runs already",
+  name: "EVERY_FIELD.md says that a service runs already",
 }, async () => {
   await using server = Deno.serve({
     hostname: "127.0.0.1",
@@ -63,7 +63,7 @@ Deno.test({
 async function run(change: (script: string) => string) {
   const port = String(freePort());
   const dataDir = await Deno.makeTempDir();
-  const text = await Deno.readTextFile(QUICKSTART);
+  const text = await Deno.readTextFile(PAGE);
   const commands = Array.from(
     text.replaceAll("8000", port).matchAll(/```sh\n(.*?)```/gs),
     ([, code]) => code!,
