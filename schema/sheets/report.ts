@@ -64,7 +64,7 @@ export const SheetReport = v.object({
     v.array(v.string()),
   ),
   outcomes: described(
-    "The rows that are not `unchanged`, and those that are but have a message: at most 1,000, refused ones first.",
+    "The rows that are not `unchanged`, and those that are but have a message: at most 1,000, and about 8 MiB, refused ones first.",
     v.array(RowOutcome),
   ),
   more_outcomes: described("The number of outcomes that are left out.", Count),
@@ -74,13 +74,30 @@ export type SheetReport = v.InferOutput<typeof SheetReport>;
 
 const MAX_OUTCOMES = 1_000;
 
+/** The most characters of outcomes: what a row changes may be long. */
+const MAX_LENGTH = 4 * 2 ** 20;
+
+/** The first outcomes, as many as there is room for. */
+class KeptOutcomes {
+  readonly outcomes: RowOutcome[] = [];
+  #room = MAX_LENGTH;
+
+  add(one: RowOutcome): void {
+    if (this.outcomes.length === MAX_OUTCOMES) return;
+    const { length } = JSON.stringify(one);
+    if (length > this.#room) return;
+    this.#room -= length;
+    this.outcomes.push(one);
+  }
+}
+
 /** Counts what became of the rows. Of many outcomes, those of refused rows are kept. */
 export class SheetTally {
   /** What is wrong with each row that is not written, by its line. */
   readonly errors = new Map<number, string>();
   readonly #counts: Omit<SheetReport, "outcomes" | "more_outcomes">;
-  readonly #refused: RowOutcome[] = [];
-  readonly #others: RowOutcome[] = [];
+  readonly #refused = new KeptOutcomes();
+  readonly #others = new KeptOutcomes();
   #told = 0;
 
   constructor(dry_run: boolean, ignored_columns: string[], skipped: number) {
@@ -106,12 +123,11 @@ export class SheetTally {
     }
     if (outcome === "unchanged" && messages.length === 0) return;
     this.#told++;
-    const kept = outcome === "refused" ? this.#refused : this.#others;
-    if (kept.length < MAX_OUTCOMES) kept.push(one);
+    (outcome === "refused" ? this.#refused : this.#others).add(one);
   }
 
   report(): SheetReport {
-    const outcomes = [...this.#refused, ...this.#others].slice(0, MAX_OUTCOMES)
+    const outcomes = [...this.#refused.outcomes, ...this.#others.outcomes].slice(0, MAX_OUTCOMES)
       .toSorted((a, b) => a.line - b.line);
     return { ...this.#counts, outcomes, more_outcomes: this.#told - outcomes.length };
   }

@@ -318,13 +318,15 @@ it("creates names for the rows alone that are written", async ({ org, app }) => 
   }
 });
 
-it("reads large products in groups that bound the memory", async ({ org, app }) => {
-  const collateral = Array.from({ length: 20 }, () => ({
+it("reads large products in groups that bound the memory, and reports on the first", async ({ org, app }) => {
+  const types = "02 03 04 05 06 07 08 09 10 11 12 13 14 16 17 18 19 20 21 22".split(" ");
+  const collateral = types.map((text_type) => ({
     collateral_type: "text_content",
-    text_type: "03",
+    text_type,
     text: "Long story. ".repeat(3_900),
   }));
-  for (let i = 0; i < 12; i++) await org.create({ title: `${i}`, collateral });
+  const ids: string[] = [];
+  for (let i = 0; i < 12; i++) ids.push((await org.create({ title: `${i}`, collateral })).id);
   const database = app.database.for({
     deadline: performance.now() + 60_000,
     caller: { organizationId: org.id, name: "test" },
@@ -346,6 +348,12 @@ it("reads large products in groups that bound the memory", async ({ org, app }) 
   const titles = Array.from({ length: 12 }, (_, i) => `${i}`).sort();
   assertEquals(text.trim().split("\r\n").slice(1), titles);
   assert(Math.max(...replies) < 9 * 2 ** 20, `${replies}`);
+
+  const head = ["id", ...types.map((type) => `collateral[${type}].text`)];
+  const rows = [head, ...ids.map((id) => [id, ...types.map(() => "Short")])];
+  const { body: { data } } = await sent(org, app, rows.map((row) => row.join()).join("\n"));
+  const { updated, outcomes, more_outcomes } = data;
+  assertEquals([updated, outcomes.length, more_outcomes], [12, 4, 8]);
 });
 
 it("has a column for each field that a cell can hold", () => {
