@@ -15,6 +15,7 @@ const PAGES = [
   "OPERATORS.md",
   "schema/onix/README.md",
   "sql/README.md",
+  "tests/README.md",
   "tests/bench/README.md",
   "tests/embedded/EVERY_FIELD.md",
 ];
