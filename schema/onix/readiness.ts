@@ -1,7 +1,7 @@
 import { codePoints } from "../values.ts";
 import { isAt, type Step } from "./mapping/path.ts";
 import { Pointers, type Stop } from "./mapping/pointers.ts";
-import { shortened } from "./mapping/record_reader.ts";
+import { shortened } from "./mapping/messages.ts";
 import type { Profile, Rule } from "./profiles.ts";
 import { dataElement, isAtMostOnce } from "./rules/facts.ts";
 import { dateIn } from "./xml/dates.ts";

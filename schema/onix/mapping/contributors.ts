@@ -7,61 +7,30 @@ import {
   childValue,
   type Element,
   element,
-  normalized,
   removeChildren,
   replaceChildren,
   setChild,
   valueOf,
 } from "../xml/element.ts";
 import { check, checkedArray, schemaOf } from "./checks.ts";
-import { anyOf, codecOf } from "./fields.ts";
-import { readLeaf } from "./path.ts";
-import { nameWords, spoken, withoutYears } from "./person_names.ts";
-import { joined } from "./titles.ts";
 import type { FieldCodec } from "./codec.ts";
+import { anyOf } from "./fields.ts";
+import { readLeaf } from "./path.ts";
+import {
+  elementOfPerson,
+  isSamePerson,
+  NAMES,
+  type Person,
+  projectPerson,
+  readPerson,
+  writePerson,
+} from "./person.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
  * Contributors. An element has one person or organization, and one or more roles. A
  * product has a row for each role.
  */
-
-/** A contributor in one role, as the record names them. */
-export interface ContributorRow extends Person {
-  role: string;
-}
-
-/** A contributor by name, with the other fields that the record says. */
-export interface Person {
-  [field: string]: unknown;
-  name: string;
-}
-
-/** The parts of a name, in the order in which they are spoken. */
-const NAME_PARTS = [
-  "NamesBeforeKey",
-  "PrefixToKey",
-  "KeyNames",
-  "NamesAfterKey",
-  "SuffixToKey",
-];
-
-/** The names with the key names first. */
-const INVERTED = ["PersonNameInverted", "CorporateNameInverted"];
-
-/** The fields that have parts of a name. */
-const PARTS = ["names_before_key", "key_names", "person_name_inverted"];
-
-/** The fields beside the name, at their places in a contributor. */
-const FIELD_CODECS = Object.entries(RECORDS.contributors.fields).flatMap(
-  ([name, field]): [string, FieldCodec][] => {
-    const codec = name === "name" ? undefined : codecOf(name, field, "Contributor");
-    return codec ? [[name, codec]] : [];
-  },
-);
-
-/** The fields that identify contributors before their names do. */
-const NAME_IDENTIFIERS = ["isni", "orcid"];
 
 /** What a row is checked against: a role, and the fields of a contributor. */
 export const CONTRIBUTOR_FIELDS: Fields = {
@@ -70,6 +39,11 @@ export const CONTRIBUTOR_FIELDS: Fields = {
 };
 
 const CONTRIBUTOR = { fields: CONTRIBUTOR_FIELDS };
+
+/** A contributor in one role, as the record names them. */
+export interface ContributorRow extends Person {
+  role: string;
+}
 
 export const contributors: FieldCodec = {
   read(descriptive, reader) {
@@ -91,7 +65,8 @@ export const contributors: FieldCodec = {
       reader,
     );
   },
-  project: (value) => anyOf(contributorRows(value).map(projectRow)),
+  project: (value) =>
+    anyOf(contributorRows(value).map((row) => ({ role: row.role, ...projectPerson(row) }))),
 };
 
 /** The rows of an element: one for each of its roles. */
@@ -150,30 +125,6 @@ function contributorRows(value: unknown): ContributorRow[] {
   return objectsIn(value) as unknown as ContributorRow[];
 }
 
-/** The element of the name. */
-function nameElementIn(each: Element): Element | undefined {
-  return NAMES.map((name) => child(each, name)).find((found) => valueOf(found) !== undefined);
-}
-
-/** The element that says a field of a contributor. */
-export function elementOfPerson(
-  each: Element,
-  field: string,
-): Element | undefined {
-  return field === "name"
-    ? nameElementIn(each)
-    : FIELD_CODECS.find(([name]) => name === field)?.[1].find?.(each);
-}
-
-const NAMES = [
-  "PersonName",
-  "KeyNames",
-  "CorporateName",
-  "PersonNameInverted",
-  "CorporateNameInverted",
-  ...NAME_PARTS,
-];
-
 /** By their numbers, where all have one. */
 function inSequence(all: Element[]): Element[] {
   const numbered = all.map((each) => ({
@@ -184,61 +135,35 @@ function inSequence(all: Element[]): Element[] {
   return numbered.sort((a, b) => a.number - b.number).map(({ each }) => each);
 }
 
-function readPerson(
-  each: Element,
-  reader: RecordReader,
-): Person | undefined {
-  const use = (name: string) => {
-    const found = child(each, name);
-    const value = valueOf(found);
-    if (found && value) reader.claim(found);
-    return value;
-  };
-  const corporate = childValue(each, "CorporateName") ??
-    childValue(each, "CorporateNameInverted");
-  const parts = NAME_PARTS.map((part) => childValue(each, part));
-  const inverted = childValue(each, "PersonNameInverted");
-  const whole = childValue(each, "PersonName") ?? joined(parts);
-  const name = whole ? withoutYears(whole) : inverted && spoken(inverted);
-  if (!name && !corporate) return;
-  if (name) {
-    use("PersonName");
-    NAME_PARTS.forEach(use);
-  } else {
-    use("CorporateName");
-    if (!childValue(each, "CorporateName")) use("CorporateNameInverted");
-  }
-  const person: Person = { name: (name ?? corporate)! };
-  if (!name) person.is_organization = true;
-  for (const [field, codec] of FIELD_CODECS) {
-    const { result: value } = reader.attempt(() => codec.read(each, reader));
-    if (typeof value === "string") {
-      person[field] = NAME_IDENTIFIERS.includes(field)
-        ? value.replace(/^https?:\/\/\D*/i, "")
-        : value;
-    }
-  }
-  return person;
-}
-
-function projectRow(row: ContributorRow): Record<string, unknown> {
-  const { role, name, is_organization } = row;
-  const projected: Record<string, unknown> = { role, name: normalized(name) };
-  if (is_organization) projected.is_organization = true;
-  for (const [field, codec] of FIELD_CODECS) {
-    const value = codec.project(row[field]);
-    if (value !== undefined) projected[field] = value;
-  }
-  return projected;
-}
-
-type PersonEntry = Record<string, unknown>;
-
-/** Rows with the element that says them. */
-interface KnownRow {
-  row: ContributorRow;
+/** An element, and the rows that it is to say. A new one has said none before. */
+interface Saying {
   each: Element;
-  isFree: boolean;
+  rows: ContributorRow[];
+  was?: ContributorRow;
+}
+
+/** Divides the rows among elements: those of one person that follow each other share one. */
+function divided(
+  now: readonly ContributorRow[],
+  before: readonly ContributorRow[],
+  reader: RecordReader,
+): Saying[] {
+  const free = new Set(before);
+  const all: Saying[] = [];
+  for (const row of now) {
+    const isSame = (one: ContributorRow) => isSamePerson(one, row);
+    const was = free.values().find((one) => one.role === row.role && isSame(one)) ??
+      free.values().find(isSame);
+    if (was) free.delete(was);
+    const known = was && reader.elementOf(was);
+    const last = all.at(-1);
+    if (last && last.each === known) last.rows.push(row);
+    else if (known && !all.some(({ each }) => each === known)) {
+      all.push({ each: known, rows: [row], was: was! });
+    } else if (last && isSame(last.rows[0]!)) last.rows.push(row);
+    else all.push({ each: element("Contributor", []), rows: [row] });
+  }
+  return all;
 }
 
 function writeRows(
@@ -247,29 +172,8 @@ function writeRows(
   before: ContributorRow[],
   reader: RecordReader,
 ): void {
-  const known = before.map((row): KnownRow => ({
-    row,
-    each: reader.elementOf(row)!,
-    isFree: true,
-  }));
-  const own = [...new Set(known.map(({ each }) => each))];
-  const wanted: {
-    each: Element;
-    rows: ContributorRow[];
-    was?: ContributorRow;
-  }[] = [];
-  for (const row of now) {
-    const match = known.find((one) =>
-      one.isFree && one.row.role === row.role && isSamePerson(one.row, row)
-    ) ?? known.find((one) => one.isFree && isSamePerson(one.row, row));
-    const last = wanted.at(-1);
-    if (match) match.isFree = false;
-    if (last && match && last.each === match.each) last.rows.push(row);
-    else if (match && !wanted.some(({ each }) => each === match.each)) {
-      wanted.push({ each: match.each, rows: [row], was: match.row });
-    } else if (last && isSamePerson(last.rows[0]!, row)) last.rows.push(row);
-    else wanted.push({ each: element("Contributor", []), rows: [row] });
-  }
+  const own = [...new Set(before.map((row) => reader.elementOf(row)!))];
+  const wanted = divided(now, before, reader);
   const shown = (rows: ContributorRow[]) => canonical(rows.map(({ name, role }) => [name, role]));
   // A statement says all contributors in one text.
   if (shown(now) !== shown(before)) {
@@ -289,22 +193,6 @@ function writeRows(
   }
 }
 
-/** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
-export function isSamePerson(a: PersonEntry, b: PersonEntry): boolean {
-  return a.id !== undefined && b.id !== undefined ? a.id === b.id : isNamedSame(a, b);
-}
-
-function isNamedSame(a: PersonEntry, b: PersonEntry): boolean {
-  for (const id of NAME_IDENTIFIERS) {
-    if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
-  }
-  return normalized(String(a.name)) === normalized(String(b.name));
-}
-
-function bare(id: unknown): string {
-  return String(id).replace(/[- ]/g, "");
-}
-
 function writeRoles(each: Element, roles: string[]): void {
   const old = childrenOf(each, "ContributorRole");
   if (canonical(old.map(valueOf)) === canonical(roles)) return;
@@ -314,44 +202,6 @@ function writeRoles(each: Element, roles: string[]): void {
     return i < 0 ? element("ContributorRole", role) : unused.splice(i, 1)[0]!;
   });
   replaceChildren(each, old, wanted);
-}
-
-/** Writes what has changed of a person. */
-function writePerson(
-  each: Element,
-  row: ContributorRow,
-  was: ContributorRow | undefined,
-  reader: RecordReader,
-): void {
-  const now = projectRow(row);
-  const before = was ? projectRow(was) : {};
-  const isChanged = (field: string) => now[field] !== before[field];
-  if (isChanged("name") || isChanged("is_organization")) {
-    const name = row.is_organization ? "CorporateName" : "PersonName";
-    const other = row.is_organization ? "PersonName" : "CorporateName";
-    setChild(each, other, undefined);
-    setChild(each, name, row.name);
-  }
-  for (const [field, codec] of FIELD_CODECS) {
-    if (isChanged(field)) codec.write(each, now[field], before[field], reader);
-  }
-  if (["name", "is_organization", ...PARTS].some(isChanged)) {
-    const others = row.is_organization
-      ? ["PersonNameInverted", ...NAME_PARTS]
-      : ["CorporateNameInverted"];
-    removeChildren(each, ...others);
-    removeOtherParts(each, row.name);
-  }
-}
-
-/** Removes the parts of a name with words that the name has not. */
-function removeOtherParts(each: Element, name: string): void {
-  const words = new Set(nameWords(name));
-  const others = each.children.filter((part) =>
-    (NAME_PARTS.includes(part.name) || INVERTED.includes(part.name)) &&
-    !nameWords(part.text).every((word) => words.has(word))
-  );
-  replaceChildren(each, others, []);
 }
 
 /** Contributors that are moved or new get numbers in their order, if any has one. */

@@ -5,7 +5,7 @@ import type { Element } from "../xml/element.ts";
 import type { Message } from "../xml/paths.ts";
 import { isSameCollection } from "./collections.ts";
 import { conflictTeller } from "./conflicts.ts";
-import { isSamePerson } from "./contributors.ts";
+import { isSamePerson } from "./person.ts";
 import { coverOf } from "./cover.ts";
 import { REFERENCES } from "./linked.ts";
 import type { Block, Book, Mapped } from "./mapped.ts";

@@ -1,41 +1,15 @@
-import { codePoints } from "../../values.ts";
 import { codesOfKind, dataElement } from "../rules/facts.ts";
 import { expectedCodes } from "../rules/kinds.ts";
 import { child, type Element, hasText, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/fillers.ts";
-import {
-  MAX_RECORD_MESSAGES,
-  type Message,
-  type Paths,
-  PathSet,
-  pathsOf,
-  type StepsOfComposites,
-} from "../xml/paths.ts";
+import { type Message, type Paths, PathSet, pathsOf } from "../xml/paths.ts";
+import { type ElementPlace, Messages, type TellOptions } from "./messages.ts";
 
 /*
  * What is found out about a record while it is read. In: the codecs say which element holds
- * which value, and what they cannot read. Out: messages with paths, the elements of entries,
- * and the paths of what no field holds.
+ * which value, and what they cannot read. Out: messages, the elements of entries, and the
+ * paths of what no field holds.
  */
-
-interface Told {
-  severity: Message["severity"];
-  code: string;
-  element: Element;
-  /** The name of the child that is missing. */
-  missing: string | undefined;
-  value: string | null;
-  message: string;
-}
-
-/** What else is reported of an element: that it lacks a child, or that its text is not shown. */
-interface TellOptions {
-  missing?: string | undefined;
-  value?: null;
-}
-
-/** Where an element stands, and what it says. */
-export type ElementPlace = Pick<Message, "path" | "value">;
 
 /** What reading a record finds out. */
 export class RecordReader {
@@ -44,21 +18,12 @@ export class RecordReader {
   readonly isSilent: boolean;
   /** Whether what the API refuses is read, too. */
   readonly isLenient: boolean;
-  /** The paths of elements that the record has from elsewhere. */
-  readonly #origins: ReadonlyMap<Element, string>;
-  /** What has been reported of these before. */
-  readonly #toldBefore: Set<string>;
-  #told: Told[] = [];
-  #toldAt = new Map<Element, Set<string>>();
-  #more = 0;
-  #tellsOfOthers = false;
+  readonly #messages: Messages;
   #claimed = new Set<Element>();
   #empty = new Set<Element>();
   #elements = new Map<object, Element>();
   #unreadable = new Set<string>();
   #faults = 0;
-  /** The steps to the children of composites, which are many. */
-  #steps: StepsOfComposites = new Map();
 
   /** Without messages, it takes less time. */
   constructor(
@@ -75,11 +40,10 @@ export class RecordReader {
       toldBefore?: Set<string>;
     } = {},
   ) {
-    this.#toldBefore = toldBefore;
     this.record = record;
     this.isSilent = isSilent;
     this.isLenient = isLenient;
-    this.#origins = origins;
+    this.#messages = new Messages(record, origins, toldBefore);
   }
 
   /** Notes that a field holds the value of the element. */
@@ -111,7 +75,7 @@ export class RecordReader {
     element: Element,
     options?: TellOptions,
   ): void {
-    this.#tell("warning", code, message, element, options);
+    if (!this.isSilent) this.#messages.tell("warning", code, message, element, options);
   }
 
   /** Says why the record is rejected. */
@@ -121,7 +85,7 @@ export class RecordReader {
     element: Element,
     options?: TellOptions,
   ): void {
-    this.#tell("error", code, message, element, options);
+    if (!this.isSilent) this.#messages.tell("error", code, message, element, options);
   }
 
   /** Says that an element cannot be read. The entry that it is in stays in the record. */
@@ -197,77 +161,26 @@ export class RecordReader {
 
   /** Whether something was to be reported of an element that the record has from elsewhere. */
   get tellsOfOthers(): boolean {
-    return this.#tellsOfOthers;
+    return this.#messages.tellsOfOthers;
   }
 
   get hasErrors(): boolean {
-    return this.#told.some(({ severity }) => severity === "error");
-  }
-
-  #tell(
-    severity: Message["severity"],
-    code: string,
-    message: string,
-    element: Element,
-    { missing, value }: TellOptions = {},
-  ): void {
-    if (this.isSilent) return;
-    const codes = this.#toldAt.getOrInsert(element, new Set());
-    const kind = `${code} ${missing ?? ""}`;
-    if (codes.has(kind)) return;
-    codes.add(kind);
-    const origin = this.#origins.get(element);
-    if (origin !== undefined) {
-      this.#tellsOfOthers = true;
-      const once = `${origin} ${kind}`;
-      if (this.#toldBefore.has(once)) return;
-      this.#toldBefore.add(once);
-    }
-    if (this.#told.length >= MAX_RECORD_MESSAGES && severity === "warning") {
-      this.#more++;
-      return;
-    }
-    const text = missing !== undefined || value === null
-      ? null
-      : shortened(valueOf(element) ?? null);
-    this.#told.push({ severity, code, element, missing, value: text, message });
-    if (this.#told.length <= MAX_RECORD_MESSAGES) return;
-    // An error says why the record is rejected.
-    const i = this.#told.findLastIndex((one) => one.severity === "warning");
-    this.#told.splice(Math.max(i, MAX_RECORD_MESSAGES - 1), 1);
-    this.#more++;
+    return this.#messages.hasErrors;
   }
 
   /** What was reported, in the order of the record, and how much more was left out. */
   messages(): { messages: Message[]; more: number } {
-    const wanted = new Set(this.#told.map(({ element }) => element));
-    const paths = pathsOf(this.record, wanted);
-    const order = new Map([...paths.keys()].map((element, i) => [element, i]));
-    const orderOf = ({ element }: Told) => order.get(element) ?? -1;
-    const told = this.#told.toSorted((a, b) => orderOf(a) - orderOf(b));
-    const messages = told.map(
-      ({ severity, code, element, missing, value, message }): Message => {
-        const path = this.#origins.get(element) ?? paths.get(element) ?? "";
-        // An element that is empty is itself what is missing.
-        const below = !missing || missing === element.name ? "" : `/${missing}`;
-        return { severity, code, path: path + below, value, message };
-      },
-    );
-    return { messages, more: this.#more };
+    return this.#messages.inOrder();
   }
 
-  /**
-   * The path of an element, with positions where its name occurs repeatedly, and its text,
-   * or the path of what is missing in it.
-   */
+  /** Where an element stands, or what is missing in it. */
   placeOf(element: Element, missing?: string): ElementPlace {
-    const wanted = new Set([element]);
-    const path = pathsOf(this.record, wanted, this.#steps).get(element) ??
-      `/${this.record.name}`;
-    if (!missing) return { path, value: shortened(valueOf(element) ?? null) };
-    const others = element.children.filter(({ name }) => name === missing);
-    const position = others.length > 0 ? `[${others.length + 1}]` : "";
-    return { path: `${path}/${missing}${position}`, value: null };
+    return this.#messages.placeOf(element, missing);
+  }
+
+  /** Whether something in the element was reported as unreadable. */
+  hasLost(element: Element): boolean {
+    return this.#messages.isLossTold(element);
   }
 
   /** What no field holds: values, but not what the service writes of itself, and empty entries. */
@@ -279,31 +192,4 @@ export class RecordReader {
     }
     return paths;
   }
-
-  /** Whether something in the element was reported as unreadable. */
-  hasLost(element: Element): boolean {
-    const told = this.#toldAt.get(element);
-    return told !== undefined && !told.values().every(isOfWhatIsRead) ||
-      element.children.some((child) => this.hasLost(child));
-  }
-}
-
-/** The codes of warnings about elements that are read nevertheless. */
-const READ = [
-  "credentials_removed",
-  "escaped_twice",
-  "onix21_element",
-  "reformatted",
-  "windows_1252",
-];
-
-function isOfWhatIsRead(kind: string): boolean {
-  return READ.includes(kind.slice(0, kind.indexOf(" ")));
-}
-
-/** The text, at most 200 characters of it. */
-export function shortened(text: string | null): string | null {
-  return text !== null && codePoints(text) > 200
-    ? `${[...text.slice(0, 400)].slice(0, 199).join("")}…`
-    : text;
 }

@@ -1,0 +1,183 @@
+import type { Entry } from "../../bodies.ts";
+import { RECORDS } from "../../records.ts";
+import {
+  child,
+  childValue,
+  type Element,
+  normalized,
+  removeChildren,
+  replaceChildren,
+  setChild,
+  valueOf,
+} from "../xml/element.ts";
+import type { FieldCodec } from "./codec.ts";
+import { codecOf } from "./fields.ts";
+import { nameWords, spoken, withoutYears } from "./person_names.ts";
+import type { RecordReader } from "./record_reader.ts";
+import { joined } from "./titles.ts";
+
+/*
+ * The person or organization of a `Contributor`: a name, which may stand there whole, inverted
+ * or in parts, and the fields beside it.
+ */
+
+/** A contributor by name, with the other fields that the record says. */
+export interface Person {
+  [field: string]: unknown;
+  name: string;
+}
+
+/** The parts of a name, in the order in which they are spoken. */
+const NAME_PARTS = [
+  "NamesBeforeKey",
+  "PrefixToKey",
+  "KeyNames",
+  "NamesAfterKey",
+  "SuffixToKey",
+];
+
+/** The names with the key names first. */
+const INVERTED = ["PersonNameInverted", "CorporateNameInverted"];
+
+/** The fields that have parts of a name. */
+const PARTS = ["names_before_key", "key_names", "person_name_inverted"];
+
+/** The fields beside the name, at their places in a contributor. */
+const FIELD_CODECS = Object.entries(RECORDS.contributors.fields).flatMap(
+  ([name, field]): [string, FieldCodec][] => {
+    const codec = name === "name" ? undefined : codecOf(name, field, "Contributor");
+    return codec ? [[name, codec]] : [];
+  },
+);
+
+/** The fields that identify contributors before their names do. */
+const NAME_IDENTIFIERS = ["isni", "orcid"];
+
+/** The element of the name. */
+function nameElementIn(each: Element): Element | undefined {
+  return NAMES.map((name) => child(each, name)).find((found) => valueOf(found) !== undefined);
+}
+
+/** The element that says a field of a contributor. */
+export function elementOfPerson(
+  each: Element,
+  field: string,
+): Element | undefined {
+  return field === "name"
+    ? nameElementIn(each)
+    : FIELD_CODECS.find(([name]) => name === field)?.[1].find?.(each);
+}
+
+/** The elements of names, that of the name as it is spoken first. */
+export const NAMES = [
+  "PersonName",
+  "KeyNames",
+  "CorporateName",
+  "PersonNameInverted",
+  "CorporateNameInverted",
+  ...NAME_PARTS,
+];
+
+/** The person or organization of an element, if it has a name. */
+export function readPerson(
+  each: Element,
+  reader: RecordReader,
+): Person | undefined {
+  const use = (name: string) => {
+    const found = child(each, name);
+    const value = valueOf(found);
+    if (found && value) reader.claim(found);
+    return value;
+  };
+  const corporate = childValue(each, "CorporateName") ??
+    childValue(each, "CorporateNameInverted");
+  const parts = NAME_PARTS.map((part) => childValue(each, part));
+  const inverted = childValue(each, "PersonNameInverted");
+  const whole = childValue(each, "PersonName") ?? joined(parts);
+  const name = whole ? withoutYears(whole) : inverted && spoken(inverted);
+  if (!name && !corporate) return;
+  if (name) {
+    use("PersonName");
+    NAME_PARTS.forEach(use);
+  } else {
+    use("CorporateName");
+    if (!childValue(each, "CorporateName")) use("CorporateNameInverted");
+  }
+  const person: Person = { name: (name ?? corporate)! };
+  if (!name) person.is_organization = true;
+  for (const [field, codec] of FIELD_CODECS) {
+    const { result: value } = reader.attempt(() => codec.read(each, reader));
+    if (typeof value === "string") {
+      person[field] = NAME_IDENTIFIERS.includes(field)
+        ? value.replace(/^https?:\/\/\D*/i, "")
+        : value;
+    }
+  }
+  return person;
+}
+
+/** What an element says of a person. */
+export function projectPerson(person: Person): Entry {
+  const { name, is_organization } = person;
+  const projected: Entry = { name: normalized(name) };
+  if (is_organization) projected.is_organization = true;
+  for (const [field, codec] of FIELD_CODECS) {
+    const value = codec.project(person[field]);
+    if (value !== undefined) projected[field] = value;
+  }
+  return projected;
+}
+
+/** Whether both rows mean one person: by the id or an identifier that both have, or by name. */
+export function isSamePerson(a: Entry, b: Entry): boolean {
+  return a.id !== undefined && b.id !== undefined ? a.id === b.id : isNamedSame(a, b);
+}
+
+function isNamedSame(a: Entry, b: Entry): boolean {
+  for (const id of NAME_IDENTIFIERS) {
+    if (a[id] && b[id]) return bare(a[id]) === bare(b[id]);
+  }
+  return normalized(String(a.name)) === normalized(String(b.name));
+}
+
+function bare(id: unknown): string {
+  return String(id).replace(/[- ]/g, "");
+}
+
+/** Writes what has changed of a person. */
+export function writePerson(
+  each: Element,
+  person: Person,
+  was: Person | undefined,
+  reader: RecordReader,
+): void {
+  const now = projectPerson(person);
+  const before = was ? projectPerson(was) : {};
+  const isChanged = (field: string) => now[field] !== before[field];
+  if (isChanged("name") || isChanged("is_organization")) {
+    const name = person.is_organization ? "CorporateName" : "PersonName";
+    const other = person.is_organization ? "PersonName" : "CorporateName";
+    setChild(each, other, undefined);
+    setChild(each, name, person.name);
+  }
+  for (const [field, codec] of FIELD_CODECS) {
+    if (isChanged(field)) codec.write(each, now[field], before[field], reader);
+  }
+  if (["name", "is_organization", ...PARTS].some(isChanged)) {
+    const others = person.is_organization
+      ? ["PersonNameInverted", ...NAME_PARTS]
+      : ["CorporateNameInverted"];
+    removeChildren(each, ...others);
+    removeOtherParts(each, person.name);
+  }
+}
+
+/** Removes the parts of a name with words that the name has not. */
+function removeOtherParts(each: Element, name: string): void {
+  const words = new Set(nameWords(name));
+  const others = each.children.filter((part) =>
+    (NAME_PARTS.includes(part.name) || INVERTED.includes(part.name)) &&
+    !nameWords(part.text).every((word) => words.has(word))
+  );
+  replaceChildren(each, others, []);
+}
