@@ -5,7 +5,6 @@ import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { childrenOf } from "../../schema/onix/xml/element.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import { sharedBy } from "../products/keys.ts";
-import type { Found } from "./find.ts";
 
 /* What is told of a record as a whole: why it is rejected, and what its sender should know. */
 
@@ -45,7 +44,7 @@ export const NOT_FOUND = fault(
   "No product has the reference or the ISBN of this partial update",
 );
 
-export function ambiguous(incoming: Incoming, products: readonly Found[]): Message {
+export function ambiguous(incoming: Incoming, products: Parameters<typeof sharedBy>[1]): Message {
   return isbnFault(incoming, "ambiguous", sharedBy("ISBN", products));
 }
 
@@ -107,7 +106,7 @@ export function createdAgain(value: string, deleted_at: string): Message {
 }
 
 /** The warning of a record that its ISBN has led to a product with another reference. */
-export function otherReference({ reference }: Found, value: string): Message {
+export function otherReference(reference: string, value: string): Message {
   const message =
     `The product has the reference "${reference}": this one finds it, too, from now on`;
   const at = { path: "/RecordReference", value };

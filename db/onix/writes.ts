@@ -203,5 +203,5 @@ function warningsOf(
   }
   return found.reference === null || referencesOf(found).includes(reference)
     ? []
-    : [otherReference(found, reference)];
+    : [otherReference(found.reference, reference)];
 }

@@ -87,7 +87,7 @@ Deno.test("No file of ONIX imports itself by way of others", () => {
     done.add(path);
   };
   for (const path of SOURCES.keys()) {
-    if (path.startsWith("schema/onix/")) visit(path, []);
+    if (/^(schema|db)\/onix\//.test(path)) visit(path, []);
   }
 });
 
