@@ -16,7 +16,8 @@ import { elementOfPerson } from "../../schema/onix/mapping/person.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import { FIELDS } from "../../schema/product.ts";
-import type { Linked, LinkRow, Links, LinkWarning } from "./links.ts";
+import type { Links } from "./links.ts";
+import type { Linked, LinkRow, LinkWarning } from "./named_records.ts";
 import { PARTIES } from "./party_identifiers.ts";
 
 /*

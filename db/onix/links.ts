@@ -1,8 +1,5 @@
-import type { Column, Field } from "../../schema/fields.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import type { RecordValues } from "../../schema/onix/mapping/mapping.ts";
-import { nameWords } from "../../schema/onix/mapping/person_names.ts";
-import { RECORDS } from "../../schema/records.ts";
 import {
   isOneOfTexts,
   names,
@@ -14,82 +11,24 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { type LockKey, lockKeys } from "../products/keys.ts";
-import { comparedName, mayBeNamed, RecordsByName } from "../record_names.ts";
-import { nextUpdate } from "../times.ts";
-import { uuidv7 } from "../uuid.ts";
+import { comparedName, mayBeNamed } from "../record_names.ts";
 import { findFormats } from "./formats.ts";
+import {
+  COLUMNS,
+  IDENTIFYING,
+  LINK_TABLES,
+  type Linked,
+  type LinkRow,
+  type NamedRecord,
+  NamedRecords,
+  ofTables,
+  type Table,
+} from "./named_records.ts";
 
 /*
- * The records of the organization that ONIX records name: publishers, imprints,
- * collections and contributors. What is missing is created. An import fills what
- * a record lacks, and changes nothing else in it.
+ * The records of the organization that ONIX records name, for a group of these: looked up
+ * with one statement a table, and created or filled under a lock.
  */
-
-/** A record of one of the tables. */
-export interface LinkRow extends Record<string, unknown> {
-  id: string;
-  name: string;
-}
-
-const LINK_TABLES = [
-  "publishers",
-  "imprints",
-  "collections",
-  "contributors",
-] as const;
-
-type Table = typeof LINK_TABLES[number];
-
-/** The identifiers that find a record before its name is compared. */
-const IDENTIFYING: Record<Table, readonly string[]> = {
-  publishers: [],
-  imprints: [],
-  collections: [],
-  contributors: ["orcid", "isni"],
-};
-
-/** The columns of a table, besides the name, that an ONIX record may give a value. */
-const COLUMNS = columnsOf(() => true);
-
-/** The columns that an import fills where they are null: those without a fallback. */
-const FILLED = columnsOf(({ fallback }) => fallback === undefined);
-
-function columnsOf(
-  isOne: (column: Column) => boolean,
-): Record<Table, readonly string[]> {
-  return ofTables((table) =>
-    Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
-      name !== "name" && field.kind === "column" && field.body && isOne(field) ? [name] : []
-    )
-  );
-}
-
-function ofTables<T>(valueOf: (table: Table, i: number) => T) {
-  return Object.fromEntries(
-    LINK_TABLES.map((table, i) => [table, valueOf(table, i)]),
-  ) as Record<Table, T>;
-}
-
-/** What a record names in one of the tables. A contributor has a role. */
-interface NamedRecord extends Record<string, unknown> {
-  name: string;
-  role?: string;
-}
-
-/** A warning about a field of what is named. */
-export interface LinkWarning {
-  code: string;
-  field: string;
-  message: string;
-}
-
-/** What is linked for a name, and what is to be told of that. */
-export interface Linked {
-  row: LinkRow;
-  warnings: LinkWarning[];
-}
-
-type Warn = (code: string, field: string, message: string) => void;
 
 /** What is linked for one record: in each table in the order of its names, and the format of its form. */
 export interface Links extends Record<Table, Linked[]> {
@@ -125,7 +64,7 @@ export async function linkRecords(
 
   /** Links every record to the rows. What is missing is a row to create or to fill. */
   function link(rows: readonly object[][]) {
-    const tables = LINK_TABLES.map((table, i) => new Records(table, rows[i] as LinkRow[]));
+    const tables = LINK_TABLES.map((table, i) => new NamedRecords(table, rows[i] as LinkRow[]));
     const links = wanted.map((one) => ofTables((table, i) => tables[i]!.linkAll(one[table])));
     return { tables, links };
   }
@@ -156,190 +95,6 @@ function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
         one[column] ? [{ match: `${table} ${column}`, value: String(one[column]) }] : []
       ),
     ])
-  );
-}
-
-/** The records of a table that may be meant, oldest first, and those to create. */
-class Records {
-  readonly #table: Table;
-  readonly #byName: RecordsByName<LinkRow>;
-  readonly #byIdentifier = new Map<string, LinkRow>();
-  readonly #created = new Set<LinkRow>();
-  /** The columns to fill, with their values. */
-  readonly #filled = new Map<LinkRow, Record<string, unknown>>();
-
-  constructor(table: Table, rows: readonly LinkRow[]) {
-    this.#table = table;
-    this.#byName = new RecordsByName(rows);
-    for (const row of rows) this.#identify(row);
-  }
-
-  get isChanged(): boolean {
-    return this.#created.size + this.#filled.size > 0;
-  }
-
-  /**
-   * Links what one record names. Those of one role are different rows, so that a product
-   * gets no fewer contributors than its record has.
-   */
-  linkAll(all: readonly NamedRecord[]): Linked[] {
-    const shared = this.#sharedIdentifiers(all);
-    const taken = new Map<string | undefined, Set<LinkRow>>();
-    return all.map((named) => {
-      const { role } = named;
-      const warnings: LinkWarning[] = [];
-      const warn: Warn = (code, field, message) => void warnings.push({ code, field, message });
-      const others = taken.getOrInsert(role, new Set());
-      const identified = this.#identified(named, shared, warn);
-      const row = this.#find(identified, others, warn) ??
-        this.#create(identified);
-      this.#fill(row, identified);
-      if (role) others.add(row);
-      return { row, warnings };
-    });
-  }
-
-  /** The identifiers that two names of one record bear. */
-  #sharedIdentifiers(all: readonly NamedRecord[]): Set<string> {
-    const bearers = new Map<string, string>();
-    const shared = new Set<string>();
-    for (const named of all) {
-      for (const id of this.#identifiersOf(named)) {
-        const name = comparedName(named.name);
-        if ((bearers.get(id) ?? name) !== name) shared.add(id);
-        bearers.set(id, name);
-      }
-    }
-    return shared;
-  }
-
-  #identifiersOf(named: NamedRecord): string[] {
-    return IDENTIFYING[this.#table]
-      .flatMap((column) => named[column] ? `${column} ${named[column]}` : []);
-  }
-
-  /** What is named, without identifiers of others. */
-  #identified(
-    named: NamedRecord,
-    shared: ReadonlySet<string>,
-    warn: Warn,
-  ): NamedRecord {
-    const own: NamedRecord = { ...named };
-    for (const column of IDENTIFYING[this.#table]) {
-      if (!named[column]) continue;
-      const id = `${column} ${named[column]}`;
-      const bearer = this.#byIdentifier.get(id);
-      if (!shared.has(id) && (!bearer || shareWord(bearer.name, named.name))) {
-        continue;
-      }
-      delete own[column];
-      const identifier = `${column.toUpperCase()} ${named[column]}`;
-      const message = bearer
-        ? `The ${identifier} is that of "${bearer.name}": the name is linked without it`
-        : `Two names of the record have the ${identifier}: each is linked without it`;
-      warn("identifier_of_another", column, message);
-    }
-    return own;
-  }
-
-  /** The record with an identifier of what is named, or else the oldest of its name. */
-  #find(
-    named: NamedRecord,
-    others: ReadonlySet<LinkRow>,
-    warn: Warn,
-  ): LinkRow | undefined {
-    for (const id of this.#identifiersOf(named)) {
-      const row = this.#byIdentifier.get(id);
-      if (!row) continue;
-      if (comparedName(row.name) !== comparedName(named.name)) {
-        warn(
-          "name_differs",
-          "name",
-          `The contributor with this identifier is called "${row.name}": it is linked under its own name`,
-        );
-      }
-      return row;
-    }
-    const columns = IDENTIFYING[this.#table];
-    const [row, another] = this.#byName.named(named.name)
-      .filter((row) =>
-        !others.has(row) &&
-        // Another identifier is another person.
-        columns.every((column) => !named[column] || !row[column] || row[column] === named[column])
-      );
-    if (another) {
-      warn(
-        "ambiguous_name",
-        "name",
-        `Several ${this.#table} have this name: the oldest is linked`,
-      );
-    }
-    return row;
-  }
-
-  #create(named: NamedRecord): LinkRow {
-    const row: LinkRow = { id: uuidv7(), name: comparedName(named.name) };
-    for (const column of COLUMNS[this.#table]) {
-      if (named[column] != null) row[column] = named[column];
-    }
-    this.#created.add(row);
-    this.#byName.add(row);
-    this.#identify(row);
-    return row;
-  }
-
-  #fill(row: LinkRow, named: NamedRecord): void {
-    for (const column of FILLED[this.#table]) {
-      if (!named[column] || row[column]) continue;
-      row[column] = named[column];
-      if (!this.#created.has(row)) {
-        this.#filled.getOrInsert(row, {})[column] = named[column];
-      }
-      this.#identify(row);
-    }
-  }
-
-  #identify(row: LinkRow): void {
-    for (const id of this.#identifiersOf(row)) {
-      this.#byIdentifier.getOrInsert(id, row);
-    }
-  }
-
-  /** Creates what is missing, and fills what records lack: never what another has set meanwhile. */
-  writes(): Statement[] {
-    const table = raw(this.#table);
-    const inserts = Array.from(this.#created, (row) => {
-      const given = COLUMNS[this.#table]
-        .filter((column) => row[column] != null);
-      const values = given.map((column) => sql`, ${row[column]}`);
-      return sql`
-        insert into ${table} (organization_id, id, ${names("name", ...given)})
-        values (${organization}, ${row.id}, ${row.name}${values})
-      `;
-    });
-    const updates = Array.from(this.#filled, ([row, filled]) => {
-      const values = Object.entries(filled).map(([column, value]) => {
-        const name = raw(column);
-        return sql`, ${name} = coalesce(r.${name}, ${value})`;
-      });
-      return sql`
-        update ${table} r
-        set updated_at = ${nextUpdate("r.updated_at")}${values}
-        where r.organization_id = ${organization} and r.id = ${row.id}
-      `;
-    });
-    return [...inserts, ...updates];
-  }
-}
-
-/** Whether two names share a word. An initial is a word that begins so. */
-function shareWord(one: string, other: string): boolean {
-  const others = nameWords(other);
-  return nameWords(one).some((a) =>
-    others.some((b) =>
-      a === b || a.length === 1 && b.startsWith(a) ||
-      b.length === 1 && a.startsWith(b)
-    )
   );
 }
 
