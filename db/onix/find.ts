@@ -12,6 +12,7 @@ import { sizeOfStored } from "../products/read.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
 import { lockAndFind } from "../products/write_together.ts";
 import type { Gist, Item } from "./items.ts";
+import type { MessageBooks } from "./message_books.ts";
 
 /*
  * Which product a record is of: the one that is bound to its RecordReference or has it as an alias,
@@ -145,21 +146,15 @@ export function referencesOf({ id, reference, aliases }: Found): string[] {
   ];
 }
 
-/** What is known of a message while it arrives. */
-export interface Numbers {
-  /** The ISBN of the latest record with this reference, if there is one. */
-  isbnOf(reference: string): string | undefined;
-}
-
 /** The products that records may be of, by what records find them. */
 export class Matches {
-  readonly #numbers: Numbers;
+  readonly #books: MessageBooks;
   readonly #byReference = new Map<string, Found>();
   readonly #byId = new Map<string, Found>();
   readonly #byIsbn: Map<string | null, Found[]>;
 
-  constructor(found: readonly Found[], numbers: Numbers) {
-    this.#numbers = numbers;
+  constructor(found: readonly Found[], books: MessageBooks) {
+    this.#books = books;
     for (const product of found) {
       this.#byId.set(product.id, product);
       for (const reference of referencesOf(product)) {
@@ -169,7 +164,7 @@ export class Matches {
     // The ISBN that the product's own record takes from it may be that of another.
     const others = found.filter((product) =>
       referencesOf(product).every((reference) => {
-        const isbn = numbers.isbnOf(reference);
+        const isbn = books.isbnOf(reference);
         return isbn === undefined || isbn === isbnNumber(product);
       })
     );
@@ -203,7 +198,7 @@ export class Matches {
     return typeof found === "object" && found.reference !== null &&
       referencesOf(found).every((reference) =>
         reference !== item.gist.reference &&
-        this.#numbers.isbnOf(reference) === undefined
+        this.#books.isbnOf(reference) === undefined
       );
   }
 }

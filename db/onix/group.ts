@@ -4,8 +4,9 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { transactionOrDryRun } from "../dry_run.ts";
 import { writeTogether } from "../products/write_together.ts";
-import { findProducts, lockFound, Matches, type Numbers } from "./find.ts";
+import { findProducts, lockFound, Matches } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
+import type { MessageBooks } from "./message_books.ts";
 import { type Outcomes, type Planned, planOf, type PlanOptions } from "./plan.ts";
 import { faultOf } from "./record_messages.ts";
 import { noteReadings, noteReferences, noteSenders, storeRecords } from "./records.ts";
@@ -21,7 +22,7 @@ export interface GroupOptions extends PlanOptions {
   dryRun: boolean;
   /** Awaited between the records, so that other requests run. */
   pace: () => Promise<void>;
-  numbers: Numbers;
+  books: MessageBooks;
   /** Whether records may wait for the rest of the message, which says whose ISBN they have. */
   mayWait: boolean;
 }
@@ -35,8 +36,8 @@ export async function importGroup(
   items: readonly Item[],
   options: GroupOptions,
 ): Promise<Outcomes> {
-  const { dryRun, numbers, mayWait } = options;
-  const matches = new Matches(await queries().scan(findProducts(items)), numbers);
+  const { dryRun, books, mayWait } = options;
+  const matches = new Matches(await queries().scan(findProducts(items)), books);
   const waiting = new Set(
     items.filter((item) => mayWait && matches.mayLose(item))
       .map(({ gist: { reference } }) => reference),
@@ -87,7 +88,7 @@ async function pass(
   outcomes: Outcomes,
   options: GroupOptions,
 ): Promise<Item[]> {
-  const matches = new Matches(await lockFound(tx, items), options.numbers);
+  const matches = new Matches(await lockFound(tx, items), options.books);
   const plan = planOf(items, matches, outcomes, options);
   const reject = ({ item, found }: Planned, message: Message) =>
     void outcomes.set(item, outcomeOf(item, "rejected", found?.id ?? null, message));

@@ -1,0 +1,47 @@
+import { isbnNumber } from "../../schema/isbn.ts";
+import type { Item } from "./items.ts";
+
+/*
+ * The books of a message while it arrives: their ISBNs, references and forms. An ISBN may go
+ * from one book to another in one message, and two books may have one reference by mistake.
+ */
+
+/** The maximum number of books of a message that are remembered. */
+const MAX_BOOKS = 1_000_000;
+
+export class MessageBooks {
+  readonly #references = new Map<string, string>();
+  /** The latest ISBN and the first form of each reference. */
+  readonly #books = new Map<string, { isbn: string; form: string | null }>();
+
+  /** Adds the ISBN of a record. Returns the other reference under which an earlier record has it. */
+  add({ gist }: Item): string | undefined {
+    const isbn = isbnNumber(gist);
+    const { reference, notification, form } = gist;
+    if (isbn === null || notification === "05") return;
+    const book = this.#books.get(reference);
+    if (book) book.isbn = isbn;
+    else if (this.#books.size < MAX_BOOKS) {
+      this.#books.set(reference, { isbn, form });
+    }
+    const known = this.#references.get(isbn);
+    if (known !== undefined) return known === reference ? undefined : known;
+    if (this.#references.size < MAX_BOOKS) {
+      this.#references.set(isbn, reference);
+    }
+  }
+
+  /** Whether an earlier record with this reference has another ISBN and another form. */
+  isAnother({ gist }: Item): boolean {
+    const isbn = isbnNumber(gist);
+    const { reference, notification, form } = gist;
+    if (isbn === null || ["04", "05"].includes(notification)) return false;
+    const known = this.#books.get(reference);
+    return known !== undefined && known.isbn !== isbn && known.form !== form;
+  }
+
+  /** The ISBN of the latest record with this reference, if there is one. */
+  isbnOf(reference: string): string | undefined {
+    return this.#books.get(reference)?.isbn;
+  }
+}

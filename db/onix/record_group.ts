@@ -1,0 +1,176 @@
+import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
+import type { Beside, Outcome } from "../../schema/onix/report/report.ts";
+import type { Element } from "../../schema/onix/xml/element.ts";
+import type { ProductPart, Unreadable } from "../../schema/onix/xml/read.ts";
+import type { Queries } from "../database.ts";
+import { type GroupOptions, importGroup } from "./group.ts";
+import { type Arrived, arrivedOf, Item, type Readings, readItem } from "./items.ts";
+import type { MessageBooks } from "./message_books.ts";
+import { fault, referenceOfAnother } from "./record_messages.ts";
+import { findReadings } from "./records.ts";
+
+/*
+ * The records of a message that are read and written together, of bounded number, size and
+ * age. In: records as they arrive. Out: what became of each, in their order.
+ */
+
+/** The maximum number of records in a group, which is written in one transaction. */
+const MAX_RECORDS = 100;
+
+/** The maximum number of characters in a group. */
+const MAX_GROUP_LENGTH = 1_000_000;
+
+/** A group of a message that arrives slowly is written after this time. */
+const MAX_GROUP_AGE_MS = 1_000;
+
+/** Records with these types of notification are tests: they write nothing. */
+const TESTS = ["88", "89"];
+
+/** What became of a record of a group. */
+interface Imported extends Beside {
+  outcome: Outcome;
+}
+
+/** How a group is written. */
+type WriteOptions = Omit<GroupOptions, "books" | "mayWait">;
+
+/** Records that are written together. */
+export class RecordGroup {
+  /** Those that wait to be read together: what is stored of them is looked up at once. */
+  #unread: (Arrived | Unreadable)[] = [];
+  readonly #entries: (Item | Imported)[] = [];
+  #length = 0;
+  #started = 0;
+  #outcomes = new Map<Item, Outcome>();
+  readonly #books: MessageBooks;
+
+  constructor(books: MessageBooks) {
+    this.#books = books;
+  }
+
+  get isFull(): boolean {
+    return this.#unread.length + this.#entries.length >= MAX_RECORDS ||
+      this.#length >= MAX_GROUP_LENGTH;
+  }
+
+  get isOld(): boolean {
+    return performance.now() > this.#started + MAX_GROUP_AGE_MS;
+  }
+
+  /** Adds a record of a message with this header. */
+  add(part: ProductPart | Unreadable, header: Element): void {
+    this.#started ||= performance.now();
+    const one = part.kind === "product" ? arrivedOf(part.product, header) : part;
+    if (one.kind === "arrived") this.#length += one.length;
+    this.#unread.push(one);
+  }
+
+  /** Reads the records that were added. */
+  async read(queries: () => Queries, pace: () => Promise<void>): Promise<void> {
+    const arrived = this.#unread.filter((one) => one.kind === "arrived");
+    const readings = await findReadings(queries(), arrived);
+    for (const one of this.#unread) {
+      await pace();
+      if (one.kind === "arrived") this.#read(one, readings);
+      else {
+        const { reference, line, code, message } = one;
+        this.#entries.push(rejected(reference, line, [fault(code, message)]));
+      }
+    }
+    this.#unread = [];
+  }
+
+  #read(arrived: Arrived, readings: Readings): void {
+    const item = readItem(arrived, readings);
+    if ("kind" in item) {
+      const { reference, line, messages, moreMessages } = item;
+      this.#entries.push({
+        ...rejected(reference, line, messages),
+        moreMessages,
+      });
+    } else if (this.#books.isAnother(item)) {
+      const { reference, messages, moreMessages } = item.gist;
+      const all = [...messages, referenceOfAnother(reference)];
+      this.#entries.push({ ...rejected(reference, arrived.line, all), moreMessages });
+    } else {
+      item.rival = this.#books.add(item);
+      this.#entries.push(item);
+    }
+  }
+
+  /** Adds a record that has been read. */
+  push(item: Item): void {
+    this.#entries.push(item);
+    this.#length += item.arrived.length;
+  }
+
+  /** Whether a record has this reference. */
+  has(reference: string): boolean {
+    return this.#entries.some((entry) =>
+      entry instanceof Item && entry.gist.reference === reference
+    );
+  }
+
+  /** Writes the records. Adds those that wait to the other group, if there is one. */
+  async write(
+    queries: () => Queries,
+    options: WriteOptions,
+    waiting?: RecordGroup,
+  ): Promise<void> {
+    const items = this.#entries.filter((entry) =>
+      entry instanceof Item && !waiting?.has(entry.gist.reference)
+    ) as Item[];
+    for (const areTests of [false, true]) {
+      const group = items.filter(({ gist: { notification } }) =>
+        TESTS.includes(notification) === areTests
+      );
+      if (group.length === 0) continue;
+      const dryRun = areTests || options.dryRun;
+      const outcomes = await importGroup(queries, group, {
+        ...options,
+        dryRun,
+        books: this.#books,
+        mayWait: waiting !== undefined,
+      });
+      for (const [item, outcome] of outcomes) this.#outcomes.set(item, outcome);
+    }
+    for (const entry of this.#entries) {
+      if (entry instanceof Item && !this.#outcomes.has(entry)) {
+        waiting?.push(entry);
+      }
+    }
+  }
+
+  /** The outcomes of the records that do not wait, in their order. */
+  *results(): Generator<Imported> {
+    for (const entry of this.#entries) {
+      if (!(entry instanceof Item)) {
+        yield entry;
+        continue;
+      }
+      const outcome = this.#outcomes.get(entry);
+      if (!outcome) continue;
+      const { unmapped, moreMessages, notSent } = entry.gist;
+      yield outcome.outcome === "rejected"
+        ? { outcome, moreMessages }
+        : { outcome, moreMessages, unmapped, notSent };
+    }
+  }
+}
+
+function rejected(
+  reference: string | null,
+  line: number,
+  messages: Outcome["messages"],
+): Imported {
+  const record_reference = reference && reference.slice(0, MAX_REFERENCE);
+  return {
+    outcome: {
+      record_reference,
+      line,
+      id: null,
+      outcome: "rejected",
+      messages,
+    },
+  };
+}
