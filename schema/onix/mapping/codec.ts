@@ -40,3 +40,8 @@ export function textOf(value: unknown): string | undefined {
   if (JSON.isRawJSON(value)) return value.rawJSON;
   return typeof value === "string" && value !== "" ? value : undefined;
 }
+
+/** An array, or undefined if it is empty: no element says that. */
+export function anyOf<T>(all: readonly T[]): readonly T[] | undefined {
+  return all.length > 0 ? all : undefined;
+}

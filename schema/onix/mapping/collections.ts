@@ -13,9 +13,8 @@ import {
   writeTitle,
 } from "./titles.ts";
 import { check, schemaOf } from "./checks.ts";
-import { type FieldCodec, scalar, textOf } from "./codec.ts";
+import { anyOf, type FieldCodec, scalar, textOf } from "./codec.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
-import { anyOf } from "./fields.ts";
 import { missingPart } from "./required.ts";
 
 /*

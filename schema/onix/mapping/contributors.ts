@@ -13,8 +13,7 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { check, checkedArray, schemaOf } from "./checks.ts";
-import type { FieldCodec } from "./codec.ts";
-import { anyOf } from "./fields.ts";
+import { anyOf, type FieldCodec } from "./codec.ts";
 import { readLeaf } from "./path.ts";
 import {
   elementOfPerson,

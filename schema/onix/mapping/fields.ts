@@ -4,27 +4,19 @@ import {
   type Field,
   type Fields,
   keysOf,
-  type List,
   type Rows,
   type Values,
 } from "../../fields.ts";
-import { isEqual, isObject, MAX_ENTRIES, objectsIn, remembered, SAME } from "../../objects.ts";
-import {
-  child,
-  childrenOf,
-  type Element,
-  element,
-  replaceChildren,
-  setChild,
-  valueOf,
-} from "../xml/element.ts";
+import { isEqual, isObject, objectsIn, remembered } from "../../objects.ts";
 import { dataElement } from "../rules/facts.ts";
-import { codecAt, leafOf, readLeaf } from "./path.ts";
-import { type Codec, type FieldCodec, scalar } from "./codec.ts";
-import type { RecordReader } from "./record_reader.ts";
-import { check, checkedArray, schemaOf, type Spot } from "./checks.ts";
+import { child, type Element, element, replaceChildren, valueOf } from "../xml/element.ts";
+import { check, schemaOf, type Spot } from "./checks.ts";
+import { anyOf, type Codec, type FieldCodec, scalar } from "./codec.ts";
 import { CODECS } from "./codecs.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
+import { codes, leaves } from "./lists.ts";
+import { codecAt, leafOf } from "./path.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /*
  * The fields of an object in its composite. In: their descriptions, each with a path, or the
@@ -113,80 +105,12 @@ export function projectionOf(
   }
 }
 
-/** An array, or undefined if it is empty: no element says that. */
-export function anyOf<T>(all: readonly T[]): readonly T[] | undefined {
-  return all.length > 0 ? all : undefined;
-}
-
 function isPlace(place: string): boolean {
   return /[/[]/.test(place) || dataElement(place) !== undefined;
 }
 
 function isWhole(response: v.GenericSchema): boolean {
   return v.is(response, 1) && !v.is(response, 1.5);
-}
-
-/** A data element that holds several codes. */
-function codes(name: string): Codec {
-  const { kind } = dataElement(name)!;
-  return {
-    find: (composite) => child(composite, name),
-    read(composite, reader) {
-      const found = child(composite, name);
-      const value = valueOf(found);
-      if (!found || value === undefined) return [];
-      reader.claim(found);
-      return [...new Set(value.split(" "))].filter((code) => reader.isCode(code, found, kind));
-    },
-    write(composite, now) {
-      const text = (now as string[] | undefined ?? []).join(" ");
-      setChild(composite, name, text === "" ? undefined : text);
-    },
-  };
-}
-
-/** A data element that is repeated. */
-function leaves(name: string, list: Partial<List> = {}): Codec {
-  const { item = v.unknown(), max, isDistinct, isRequired } = list;
-  const distinct = isDistinct ? [SAME] : [];
-  const { kind } = dataElement(name)!;
-  return {
-    find: (composite, index = 0) => childrenOf(composite, name)[index],
-    read(composite, reader) {
-      // One more than the API accepts is enough to know that there are too many.
-      const all = childrenOf(composite, name).slice(0, MAX_ENTRIES + 1);
-      const read = all.flatMap((found) => {
-        const { result } = reader.attempt(() =>
-          check(
-            item,
-            readLeaf(found, kind, reader),
-            () => ({ element: found }),
-            reader,
-          )
-        );
-        if (typeof result !== "string") return [];
-        reader.claim(found);
-        return { found, entry: result };
-      });
-      const limits = { max, distinct, isRequired };
-      return checkedArray(limits, name, composite, read, reader);
-    },
-    write(composite, now, before) {
-      const old = childrenOf(composite, name);
-      const was = before as string[] | undefined ?? [];
-      const spare = new Map(
-        old.flatMap((each) => {
-          const value = valueOf(each);
-          return value !== undefined && was.includes(value) ? [[value, each] as const] : [];
-        }),
-      );
-      const wanted = (now as string[] | undefined ?? []).map((value) =>
-        spare.get(value) ?? element(name, value)
-      );
-      const known = [...spare.values()];
-      replaceChildren(composite, known, wanted);
-    },
-  };
 }
 
 /** A composite whose fields are one object. */
