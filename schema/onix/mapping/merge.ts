@@ -84,8 +84,9 @@ export function mergeEdits(
   const newValues = withOneDate(now.values);
 
   for (const [name, field] of MAPPED) {
-    const [before, after, here] = [lastValues[name], newValues[name], own[name]];
-    const { isLeft, isEdited, isDisputed } = compare(name, field, before, after, here, differences);
+    const versions = { before: lastValues[name], after: newValues[name], here: own[name] };
+    const { before, after, here } = versions;
+    const { isLeft, isEdited, isDisputed } = compare(name, field, versions, differences);
     const array = after === before ? undefined : MERGED[name];
     const rows = array && mergeRows(
       array,
@@ -117,13 +118,18 @@ export function mergeEdits(
   return { written, messages, edited };
 }
 
+/** A value as the sender said it last, as they say it now, and as it is here. */
+interface Versions {
+  before: unknown;
+  after: unknown;
+  here: unknown;
+}
+
 /** What the sender and the users here have done to a field since the sender's last record. */
 function compare(
   name: string,
   { project }: Mapped,
-  before: unknown,
-  after: unknown,
-  here: unknown,
+  { before, after, here }: Versions,
   differences: Differences,
 ): { isLeft: boolean; isEdited: boolean; isDisputed: boolean } {
   const formHere = project(here);
