@@ -1,12 +1,5 @@
 import { isbnNumber } from "../../schema/isbn.ts";
-import {
-  isAnyOf,
-  isOneOfTexts,
-  organization,
-  sql,
-  type Statement,
-  unprepared,
-} from "../connections/sql.ts";
+import { isOneOfTexts, organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { sizeOfStored } from "../products/read.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
@@ -120,21 +113,19 @@ function mayBeOf(items: readonly Item[]): Statement {
 /** The condition that records with one of the references find the product with this id by that. */
 export function isBoundTo(id: Statement, references: readonly string[]): Statement {
   const ids = references.flatMap((reference) => ownId(reference) ?? []);
-  return sql`(
-    ${id} ${isAnyOf(ids)}
-    or ${id} = any(array(
-      select b.product_id
-      from onix_records b
-      where b.organization_id = ${organization}
-        and b.record_reference ${isOneOfTexts(references)}
-    ))
-    or ${id} = any(array(
-      select a.product_id
-      from onix_aliases a
-      where a.organization_id = ${organization}
-        and a.record_reference ${isOneOfTexts(references)}
-    ))
-  )`;
+  return sql`${id} = any(array(
+    select unnest(string_to_array(${ids.join()}, ',')::uuid[])
+    union all
+    select b.product_id
+    from onix_records b
+    where b.organization_id = ${organization}
+      and b.record_reference ${isOneOfTexts(references)}
+    union all
+    select a.product_id
+    from onix_aliases a
+    where a.organization_id = ${organization}
+      and a.record_reference ${isOneOfTexts(references)}
+  ))`;
 }
 
 /** The references by which records find the product. */

@@ -231,6 +231,10 @@ async function askInOnix(
     const body = sent("20261101", sender, one);
     await send(handler, path, { method: "POST", headers, body });
   }
+  // The record of a sender who is not the last, again, under a header of which it takes nothing: what reading it finds out is noted.
+  const again = sent("20261101", "Press", record({ ...book, title: "Title 1" }))
+    .replace("</Header>", "<DefaultCurrencyCode>EUR</DefaultCurrencyCode></Header>");
+  await send(handler, path, { method: "POST", headers, body: again });
   await send(handler, `${path}/${id}`, { headers });
   await send(handler, path, { headers });
   await send(handler, path, {
