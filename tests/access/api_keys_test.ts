@@ -6,7 +6,8 @@ import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { assertDetails } from "../support/client/expect.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { claims, hmacToken } from "../support/app/jwt.ts";
 import { SECRETS } from "../support/app/secrets.ts";
 

@@ -3,7 +3,8 @@ import { OWN_TABLES, pathOfTable, SHARED_TABLES } from "../../schema/records.ts"
 import { fullBody } from "../support/data/bodies.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { EVERY_OPERATION } from "../support/client/every_operation.ts";
-import { type App, openApp, type Organization } from "../support/app/harness.ts";
+import { type App, openApp } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 /** The lists that all organizations share. */
 const SHARED = SHARED_TABLES.map((table) => pathOfTable(table).slice(1))

@@ -3,13 +3,8 @@ import { addMember } from "../../db/access.ts";
 import { openReplica, type Replica } from "../../db/replica.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { eventually } from "../support/app/eventually.ts";
-import {
-  type App,
-  createOrganization,
-  type Organization,
-  send,
-  SETTINGS,
-} from "../support/app/harness.ts";
+import { type App, send, SETTINGS } from "../support/app/harness.ts";
+import { createOrganization, type Organization } from "../support/app/organization.ts";
 import { type Cluster, startReplica } from "../support/servers/cluster.ts";
 import { type Proxy, startProxy, through } from "../support/servers/proxy.ts";
 import { DEADLINE_MS, type Scene } from "./scene.ts";

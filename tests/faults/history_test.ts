@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { type App, openApp, type Organization, SETTINGS } from "../support/app/harness.ts";
+import { type App, openApp, SETTINGS } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { eventually } from "../support/app/eventually.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { binary } from "../support/servers/cluster.ts";

@@ -1,7 +1,8 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assert, assertEquals, AssertionError } from "@std/assert";
 import type { Reply } from "../support/client/envelope.ts";
-import type { App, Organization } from "../support/app/harness.ts";
+import type { App } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { bodyOf, GONE, type Mark, marksAs, marksOf, storedProducts } from "./marks.ts";
 
 /** Clients of two organizations that create, update, read, list and delete until stopped. */

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { App, Organization } from "../support/app/harness.ts";
+import type { App } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 /** The number of a write. Every part of the product contains it. */
 export type Mark = string;

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { type Organization, send, SETTINGS } from "../support/app/harness.ts";
+import { send, SETTINGS } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { launch } from "../support/app/process.ts";
 import { install } from "../../db/migrate.ts";
 import { startLoad } from "./load.ts";

@@ -3,7 +3,7 @@ import { organization, sql, type Statement } from "../../db/connections/sql.ts";
 import type { Queries } from "../../db/database.ts";
 import { inTime } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
-import type { Organization } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { type Follower, startFollower } from "./follower.ts";
 import { DEADLINE_MS, faultTest } from "./scene.ts";
 

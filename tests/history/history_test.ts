@@ -4,7 +4,8 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { onixClient } from "../support/client/onix.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
-import { type Organization, type Scene, testsOf } from "../support/app/harness.ts";
+import { type Scene, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { operationsOf } from "../support/app/own_app.ts";
 
 // deno-lint-ignore no-explicit-any

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type App, idOfCode, openApp, type Organization } from "../support/app/harness.ts";
+import { type App, openApp } from "../support/app/harness.ts";
+import { idOfCode, type Organization } from "../support/app/organization.ts";
 import { assertHas } from "../support/client/expect.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { errorsOf } from "../support/client/writing.ts";

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { idOfCode, openApp } from "../support/app/harness.ts";
+import { openApp } from "../support/app/harness.ts";
+import { idOfCode } from "../support/app/organization.ts";
 
 Deno.test("Ignored-Fields", async ({ step: it }) => {
   await using app = await openApp();

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type Organization, testsOf } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 /** Unknown fields of a product with the known ones that they mean. */
 const FIELDS = {

@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
-import { type Organization, testsOf } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
 
 const it = testsOf("Names and codes stand for ids");

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
-import type { Organization } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { nextOf, onixTestsOf } from "../support/client/onix.ts";
 import { deletionOf, isbnOf, message, productsIn, record } from "../support/data/onix.ts";
 

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { type App, type Organization, send } from "../support/app/harness.ts";
+import { type App, send } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { onixClient, onixTestsOf } from "../support/client/onix.ts";
 import { gzip } from "../support/data/gzip.ts";
 import { deletionOf, isbnOf, message, record } from "../support/data/onix.ts";

@@ -4,7 +4,7 @@ import { judge } from "../../schema/onix/readiness.ts";
 import { isPartOf } from "../../schema/onix/rules/facts.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
 import { sessionOn } from "../support/client/transfer.ts";
-import { idOfCode } from "../support/app/harness.ts";
+import { idOfCode } from "../support/app/organization.ts";
 import { onixTestsOf } from "../support/client/onix.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
 import { faultsOf, recordsOf, SCHEMAS } from "./support.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
-import type { Organization } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
 import { processTest } from "../support/servers/processes.ts";
 

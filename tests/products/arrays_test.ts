@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { assertHas } from "../support/client/expect.ts";
 import { assertShows, read } from "../support/client/stored.ts";

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { fullBody } from "../support/data/bodies.ts";
-import { openApp, type Organization, SETTINGS, testsOf } from "../support/app/harness.ts";
+import { openApp, SETTINGS, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 const PATH = "/api/products/batch";
 

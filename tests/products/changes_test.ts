@@ -4,7 +4,8 @@ import type { Session } from "../support/sql/script.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { Copy } from "../support/client/copy.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 const PATH = "/api/products/changes";
 

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
-import { type Organization, testsOf } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 const TEXT = { collateral_type: "text_content", text: "Handsome and clever" };
 const CITED = { collateral_type: "cited_content", source_title: "The Times" };

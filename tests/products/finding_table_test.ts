@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
-import { type App, openApp, type Organization } from "../support/app/harness.ts";
+import { type App, openApp } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 /*
  * The books that lists find: finding_table.txt says how to read it (contract, 4).

@@ -3,7 +3,8 @@ import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { REFERENCE_FILTERS } from "../../schema/list_query.ts";
 import { COUNTED, valuesOf } from "../support/data/filters.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { idsOf, load } from "../support/sql/loading.ts";
 
 /*

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { assertDetails } from "../support/client/expect.ts";
 import { errorsOf } from "../support/client/writing.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 

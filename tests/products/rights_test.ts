@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { ARRAYS } from "../../schema/product.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { assertDetails } from "../support/client/expect.ts";
 import { insertTree, TREE, withoutIds } from "../support/data/rights_tree.ts";

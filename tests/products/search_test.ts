@@ -2,7 +2,8 @@ import { spreadRenames } from "../../db/products/renames.ts";
 import { assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 /*
  * What `search` and `q` do besides finding_table.txt, which says what they find.

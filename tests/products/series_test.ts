@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
-import { type Organization, testsOf } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { assertDetails, assertHas } from "../support/client/expect.ts";
 
 /*

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Copy } from "../support/client/copy.ts";
 import { assertDetails } from "../support/client/expect.ts";
-import { type App, openApp, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, openApp, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { assertBuilt, read, store } from "../support/client/stored.ts";
 
 /** The arrays that keep rows without an entry, with an entry each. */

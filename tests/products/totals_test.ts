@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { recount } from "../../db/commands/recount.ts";
-import { type App, type Organization, testsOf } from "../support/app/harness.ts";
+import { type App, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
 import { assertCounted, read, store } from "../support/client/stored.ts";
 import { COUNTED, type Values, valuesOf } from "../support/data/filters.ts";

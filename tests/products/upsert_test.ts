@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { assertHas } from "../support/client/expect.ts";
-import { type Organization, testsOf } from "../support/app/harness.ts";
+import { testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { Copy } from "../support/client/copy.ts";
 import { fullBody } from "../support/data/bodies.ts";

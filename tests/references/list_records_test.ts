@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { RECORD_SORTS } from "../../schema/record_query.ts";
 import { OWN_TABLES } from "../../schema/records.ts";
-import { openApp, type Organization, testsOf } from "../support/app/harness.ts";
+import { openApp, testsOf } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { createRecord, pathOfRecords } from "../support/data/records.ts";
 
 const NAMES = [

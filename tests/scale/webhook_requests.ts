@@ -4,7 +4,8 @@ import { claimMessages } from "../../db/webhooks/claim.ts";
 import type { Attempt } from "../../db/webhooks/outcomes.ts";
 import { findWork } from "../../db/webhooks/work.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { type App, type Organization, send } from "../support/app/harness.ts";
+import { type App, send } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 
 const URL = "http://127.0.0.1:9/";
 

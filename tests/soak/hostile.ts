@@ -3,7 +3,7 @@ import config from "../../deno.json" with { type: "json" };
 import { pause } from "../../db/connections/deadline.ts";
 import { type Load, startLoad } from "../faults/load.ts";
 import { openScene } from "../faults/scene.ts";
-import type { Organization } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import type { Service } from "../support/app/process.ts";
 import { v8FlagsOf } from "../support/app/v8_flags.ts";
 import { type Served, servedAt, startDirectly } from "../support/servers/processes.ts";

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
-import { type App, type Organization, SETTINGS } from "../support/app/harness.ts";
+import { type App, SETTINGS } from "../support/app/harness.ts";
+import type { Organization } from "../support/app/organization.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { load } from "../support/sql/loading.ts";
 

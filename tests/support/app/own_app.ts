@@ -1,6 +1,7 @@
 import type { DatabaseSettings, Queries } from "../../../db/database.ts";
 import { openFreshDatabase } from "./fresh_database.ts";
-import { type App, openApp, type Organization, SETTINGS } from "./harness.ts";
+import { type App, openApp, SETTINGS } from "./harness.ts";
+import type { Organization } from "./organization.ts";
 
 /** The service with a private database, so that a test can change what all organizations share. */
 export async function openOwnApp(

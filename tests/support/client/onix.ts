@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { eventually } from "../app/eventually.ts";
-import { type App, type Organization, type Scene, testsOf } from "../app/harness.ts";
+import { type App, type Scene, testsOf } from "../app/harness.ts";
+import type { Organization } from "../app/organization.ts";
 import { productsIn } from "../data/onix.ts";
 import type { Reply } from "./envelope.ts";
 

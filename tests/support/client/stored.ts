@@ -2,7 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { miscounted } from "../../../db/commands/recount.ts";
 import { selectBuilt } from "../../../db/products/read.ts";
 import { storeProducts } from "../../../db/products/store_unauthored.ts";
-import type { App, Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import type { Organization } from "../app/organization.ts";
 import { operationsOf } from "../app/own_app.ts";
 
 /** The values of `include` that the lists are read with. */

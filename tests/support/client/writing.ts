@@ -1,5 +1,6 @@
 import type { Reply } from "./envelope.ts";
-import type { App, Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import type { Organization } from "../app/organization.ts";
 
 /** Sends a body to POST and to PUT, and returns both responses. */
 export type Writes = (

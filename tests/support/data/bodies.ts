@@ -1,4 +1,5 @@
-import { type App, idOfCode, type Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import { idOfCode, type Organization } from "../app/organization.ts";
 
 /** An entry of collateral of each type, with a value in every field. */
 export const COLLATERAL = [

@@ -1,6 +1,7 @@
 import { uuidv7 } from "../../../db/uuid.ts";
 import { COUNTED_FILTERS } from "../../../schema/list_query.ts";
-import { type App, idOfCode, type Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import { idOfCode, type Organization } from "../app/organization.ts";
 
 /** The filters of lists, with two values each. */
 export type Values = Record<

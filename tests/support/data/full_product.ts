@@ -1,6 +1,7 @@
 import { uuidv7 } from "../../../db/uuid.ts";
 import { fullBody } from "./bodies.ts";
-import { type App, idOfCode, type Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import { idOfCode, type Organization } from "../app/organization.ts";
 import { insertTree } from "./rights_tree.ts";
 
 /** A product with at least two rows in every table, and the tables of its alternative records. */

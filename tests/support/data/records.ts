@@ -2,7 +2,8 @@ import { idOfCode as idOfListedCode } from "../../../schema/code_ids.ts";
 import { OWN_TABLES, type OwnTable, pathOfTable, RECORDS } from "../../../schema/records.ts";
 import { REFERENCES } from "../../../schema/references.ts";
 import { assertEquals } from "@std/assert";
-import { type App, idOfCode, type Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import { idOfCode, type Organization } from "../app/organization.ts";
 
 /** A value for each field of records. */
 export const RECORD_VALUES: Record<string, unknown> = {

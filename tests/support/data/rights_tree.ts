@@ -2,7 +2,8 @@ import { uuidv7 } from "../../../db/uuid.ts";
 import type { Fields, Rows } from "../../../schema/fields.ts";
 import { CODE_LISTS } from "../../../schema/onix_codes.ts";
 import { ARRAYS } from "../../../schema/product.ts";
-import type { App, Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import type { Organization } from "../app/organization.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

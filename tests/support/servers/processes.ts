@@ -1,6 +1,7 @@
 import { openFreshDatabase } from "../app/fresh_database.ts";
 import { TIMED } from "../app/deadline.ts";
-import { type App, createOrganization, openApp, send, SETTINGS } from "../app/harness.ts";
+import { type App, openApp, send, SETTINGS } from "../app/harness.ts";
+import { createOrganization } from "../app/organization.ts";
 import { type Service, start } from "../app/process.ts";
 
 /** Starts the service without the shell of its task, with its errors as its only log, and waits until it is ready. */

@@ -1,6 +1,7 @@
 import { recount } from "../../../db/commands/recount.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
-import type { App, Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import type { Organization } from "../app/organization.ts";
 
 /** Inserts products like another system, at three times, so that some share a time. */
 export async function load(

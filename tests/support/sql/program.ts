@@ -1,4 +1,5 @@
-import type { App, Organization } from "../app/harness.ts";
+import type { App } from "../app/harness.ts";
+import type { Organization } from "../app/organization.ts";
 
 /** Adds the product to the organization's publishing program, which prevents its deletion. */
 export async function addToProgram(
