@@ -1,5 +1,5 @@
 import { codePoints } from "../values.ts";
-import { isAt, type Step } from "./mapping/path.ts";
+import { isAt, type Step, walk } from "./mapping/path.ts";
 import { Pointers, type Stop } from "./mapping/pointers.ts";
 import { shortened } from "./mapping/messages.ts";
 import type { Profile, Rule } from "./profiles.ts";
@@ -130,7 +130,10 @@ function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
   const isRight = (trail: Trail) => one_of ? hasOneOf(trail, one_of) : !isWrongDate(trail);
   if (found.some(isRight)) return [];
   const [wrong] = found;
-  if (!wrong) return [missingIn(composite, path[0]!)];
+  if (!wrong) {
+    const { trail, rest } = walk(composite.at(-1)!, path[0]!);
+    return [{ trail: [...composite, ...trail.slice(1)], rest }];
+  }
   // Where there can be another one, the right one is missing.
   const start = composite.length;
   const i = one_of ? lastRepeatable(wrong, start) : 0;
@@ -152,17 +155,6 @@ function trailsAt(above: Trail, steps: readonly Step[]): Trail[] {
     found = next;
   }
   return found;
-}
-
-/** The elements of a path that are there, and the steps after them. */
-function missingIn(composite: Trail, steps: readonly Step[]): Breach {
-  const trail = [...composite];
-  for (const [i, step] of steps.entries()) {
-    const next = trail.at(-1)!.children.find((each) => isAt(step, each));
-    if (!next) return { trail, rest: steps.slice(i) };
-    trail.push(next);
-  }
-  return { trail, rest: [] };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { dataElement } from "../rules/facts.ts";
-import { isAmbiguous, shortest, withPoint } from "../rules/kinds.ts";
+import { expectedNumber, isAmbiguous, KINDS, shortest, withPoint } from "../rules/kinds.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
 import {
@@ -52,20 +52,28 @@ export function isAt({ name, codes }: Step, element: Element): boolean {
     codes.every(([child, code]) => childValue(element, child) === code);
 }
 
+/** The elements of a path that are there, from this one on, and the steps after them. */
+export function walk(
+  from: Element,
+  steps: readonly Step[],
+): { trail: Element[]; rest: readonly Step[] } {
+  const trail = [from];
+  for (const step of steps) {
+    const next = trail.at(-1)!.children.find((each) => isAt(step, each));
+    if (!next) break;
+    trail.push(next);
+  }
+  return { trail, rest: steps.slice(trail.length - 1) };
+}
+
 /** Where a path ends in a composite: the last element that is there, and the name of the next. */
 export function missingAt(
   composite: Element,
   path: string,
 ): { element: Element; missing?: string } {
-  let element = composite;
-  for (const step of stepsOf(path)) {
-    const found = element.children.find((each) => isAt(step, each));
-    if (!found) {
-      return step.name.startsWith("@") ? { element } : { element, missing: step.name };
-    }
-    element = found;
-  }
-  return { element };
+  const { trail, rest: [next] } = walk(composite, stepsOf(path));
+  const element = trail.at(-1)!;
+  return !next || next.name.startsWith("@") ? { element } : { element, missing: next.name };
 }
 
 /** The value at a path. `isWhole` if the field is a JSON integer. */
@@ -75,17 +83,6 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
   const leaf = steps.at(-1)!.name;
   const above = steps.slice(0, -1);
   const kind = isWhole ? "n" : dataElement(leaf)!.kind;
-
-  /** The composites of the steps, as far as there are any. */
-  function trail(composite: Element): Element[] {
-    const found = [composite];
-    for (const step of above) {
-      const next = found.at(-1)!.children.find((each) => isAt(step, each));
-      if (!next) break;
-      found.push(next);
-    }
-    return found;
-  }
 
   /** Every element at the path, in order. The first one counts. */
   function all(composite: Element): Element[] {
@@ -98,8 +95,8 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
 
   function find(composite: Element): Element | undefined {
     if (above.length === 0) return child(composite, leaf);
-    const found = trail(composite);
-    return found.length > above.length ? child(found.at(-1)!, leaf) : undefined;
+    const { trail, rest } = walk(composite, above);
+    return rest.length === 0 ? child(trail.at(-1)!, leaf) : undefined;
   }
 
   return {
@@ -109,7 +106,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       if (above.length > 0) warnOfCodes(composite, above[0]!, found, reader);
       if (!found) return kind === "flag" ? false : undefined;
       if (attribute) return found.attributes[attribute];
-      const within = above.length === 0 ? [composite] : trail(composite);
+      const within = above.length === 0 ? [composite] : walk(composite, above).trail;
       const value = leaf === "Date"
         ? readDay(within.at(-1)!, found, reader)
         : readLeaf(found, kind, reader);
@@ -127,18 +124,16 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
     },
     write(composite, now) {
       const text = textOf(now);
-      const found = trail(composite);
+      const { trail, rest } = walk(composite, above);
       if (attribute) return setAttribute(find(composite), attribute, text);
       if (text === undefined && above.length > 0) {
-        return replaceChildren(composite, found.slice(1, 2), []);
+        return replaceChildren(composite, trail.slice(1, 2), []);
       }
-      for (const step of above.slice(found.length - 1)) {
-        found.push(addInOrder(found.at(-1)!, step));
-      }
+      for (const step of rest) trail.push(addInOrder(trail.at(-1)!, step));
       // What is changed here does not come from that source.
-      if (found[1]) found[1].attributes = {};
-      if (leaf === "Date" && text) writeDate(found.at(-1)!, text);
-      else setChild(found.at(-1)!, leaf, text);
+      if (trail[1]) trail[1].attributes = {};
+      if (leaf === "Date" && text) writeDate(trail.at(-1)!, text);
+      else setChild(trail.at(-1)!, leaf, text);
     },
   };
 }
@@ -240,13 +235,13 @@ export function readLeaf(
     return reader.isCode(text, found, kind) ? text : undefined;
   }
   const number = withPoint(text);
-  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(number)) {
+  if (!KINDS.dec!.form.test(number)) {
     reader.unreadable(
       found,
       "invalid_number",
       isAmbiguous(text)
         ? "A comma before three last digits may separate thousands or be a decimal sign: write a point, or no sign"
-        : "Expected a number, such as 30.80",
+        : expectedNumber("dec"),
     );
     return;
   }
