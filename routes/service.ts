@@ -178,7 +178,7 @@ export async function openService(
       inFlight++;
       const response = await handle(request);
       inFlight--;
-      if (isWrite(request) && response.ok) sender.wake();
+      if (isWrite(request) && response.ok) sender.productsChanged();
       if (inFlight === 0 && state === "stopping") drained.resolve();
       return response;
     },

@@ -38,7 +38,7 @@ export async function create(
     body,
     () => checkTarget(context, body.url),
   );
-  sender.notice();
+  sender.webhooksChanged();
   return {
     status: 201,
     body: success(JSON.stringify(webhook)),
@@ -68,7 +68,7 @@ export async function update(
     (url) => checkTarget(context, url),
   );
   if (isDisabled) logDisabled(log, caller.organizationId, webhook);
-  sender.notice();
+  sender.webhooksChanged();
   return ok(JSON.stringify(webhook));
 }
 
@@ -92,7 +92,7 @@ export async function test(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender }, caller, params: { id } } = context;
   using _ = sender.throttle.byHand(caller.organizationId);
   const delivery = await sendTest(byHand(context), id);
-  sender.notice();
+  sender.webhooksChanged();
   return ok(JSON.stringify(delivery));
 }
 
@@ -104,7 +104,7 @@ export async function retry(context: Admitted): Promise<HandlerResponse> {
   const retried = await retryMessage(byHand(context), id, delivery_id);
   const { delivery, webhook, isDisabled } = retried;
   if (isDisabled) logDisabled(log, caller.organizationId, webhook);
-  sender.notice();
+  sender.webhooksChanged();
   return ok(JSON.stringify(delivery));
 }
 

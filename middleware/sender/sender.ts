@@ -50,10 +50,8 @@ export interface Sender {
   readonly throttle: Throttle;
   /** Begins, once the database is ready. */
   start(): void;
-  /** Products may have changed. */
-  wake(): void;
-  /** A webhook may have changed. */
-  notice(): void;
+  productsChanged(): void;
+  webhooksChanged(): void;
   /** Sends a message of the organization. Never throws. */
   attempt(
     organizationId: string,
@@ -75,10 +73,9 @@ export function openSender(
   },
 ): Sender {
   const throttle = new Throttle(requests);
-  /** Ends the pause between polls. */
-  const work = new Signal();
-  /** What wakes the run of a webhook, by its id. */
-  const runs = new Map<string, Signal>();
+  const nextPoll = new Signal();
+  /** The webhooks whose messages are being sent, by id, and what makes each look for more. */
+  const followed = new Map<string, Signal>();
   let state: "new" | "started" | "stopping" = "new";
   let hasWebhooks = true;
   /** Whether the log says that the database does not answer. */
@@ -100,22 +97,22 @@ export function openSender(
 
   async function poll(): Promise<void> {
     while (state === "started") {
-      await beginRuns().catch(logFailure);
+      await followReady().catch(logFailure);
       await pause(GATHER_MS.writes);
       const interval = hasWebhooks ? POLL_MS.busy : POLL_MS.idle;
-      await work.wait(interval - GATHER_MS.writes);
+      await nextPoll.wait(interval - GATHER_MS.writes);
     }
   }
 
-  async function beginRuns(): Promise<void> {
+  async function followReady(): Promise<void> {
     const statement = findWork(MAX_FOUND, config.waitingMax);
     const [found] = await queries().lookUp(statement);
     hasWebhooks = found!.enabled > 0;
     isDelayed = false;
     for (const { organization_id: organizationId, id } of found!.ready) {
-      const running = runs.get(id);
-      if (running) running.set();
-      else run({ organizationId, name: id }).catch(logFailure);
+      const woken = followed.get(id);
+      if (woken) woken.set();
+      else follow({ organizationId, name: id }).catch(logFailure);
     }
   }
 
@@ -131,31 +128,31 @@ export function openSender(
   }
 
   /** Sends the messages of a webhook while there are some that may be sent. */
-  async function run(caller: Caller): Promise<void> {
+  async function follow(caller: Caller): Promise<void> {
     const attempts: Attempt[] = [];
     const woken = new Signal();
-    let running = 0;
+    let inFlight = 0;
     let hasMore: boolean;
-    runs.set(caller.name, woken);
+    followed.set(caller.name, woken);
     try {
       do {
         // If others leave no room, the next poll finds the messages again.
         const claim = await nextClaim(caller, attempts);
         hasMore = claim?.hasMore ?? false;
         for (const message of claim?.messages ?? []) {
-          running++;
+          inFlight++;
           send(caller.organizationId, claim!.webhook, message).then((made) => {
             throttle.end(caller);
-            running--;
+            inFlight--;
             attempts.push(made);
             woken.set();
           });
         }
-        if (running > 0 && !hasMore) await woken.wait();
+        if (inFlight > 0 && !hasMore) await woken.wait();
         await pause(GATHER_MS.responses);
-      } while (hasMore || running + attempts.length > 0);
+      } while (hasMore || inFlight + attempts.length > 0);
     } finally {
-      runs.delete(caller.name);
+      followed.delete(caller.name);
     }
   }
 
@@ -190,17 +187,17 @@ export function openSender(
       state = "started";
       poll();
     },
-    wake() {
-      if (hasWebhooks) work.set();
+    productsChanged() {
+      if (hasWebhooks) nextPoll.set();
     },
-    notice() {
+    webhooksChanged() {
       hasWebhooks = true;
-      work.set();
+      nextPoll.set();
     },
     async stop(deadline) {
       state = "stopping";
-      work.set();
-      while (runs.size > 0 && performance.now() < deadline) await pause(10);
+      nextPoll.set();
+      while (followed.size > 0 && performance.now() < deadline) await pause(10);
     },
   };
 }

@@ -104,7 +104,7 @@ export async function openScene(
       const secret = reply.body?.data?.secret;
       if (secret) SECRETS.addCredential(secret);
       // As the service does after each write.
-      if (method !== "GET") sender.wake();
+      if (method !== "GET") sender.productsChanged();
       return reply;
     },
     async webhook(body = {}) {
