@@ -31,7 +31,7 @@ export interface Page {
   more: boolean;
 }
 
-/** Returns the next changes as a JSON array. Throws as `readChanges` does. */
+/** Returns the next changes as a JSON array. Throws as `openFeed` does. */
 export async function listChanges(
   database: Queries,
   { after, limit, include }: ChangesQuery,
@@ -62,15 +62,32 @@ export interface Range {
   safe: string;
 }
 
+/** The feed after a cursor. */
+export interface Feed {
+  range: Range;
+  /** The cursor of what follows a page. */
+  cursorAfter(page: Page): Cursor;
+}
+
 /**
- * Reads the page after a cursor, and returns it with the cursor of the next page. Throws
- * `CURSOR_EXPIRED` if the client must start over.
+ * Reads the page after a cursor, and returns it with the cursor of the next page. Throws as
+ * `openFeed` does.
  */
 export async function readChanges<P extends Page>(
   database: Pick<Reads, "lookUp">,
   after: Cursor | undefined,
   read: (range: Range) => Promise<P>,
 ): Promise<P & { cursor: Cursor }> {
+  const { range, cursorAfter } = await openFeed(database, after);
+  const page = await read(range);
+  return { ...page, cursor: cursorAfter(page) };
+}
+
+/** Opens the feed after a cursor. Throws `CURSOR_EXPIRED` if the client must start over. */
+export async function openFeed(
+  database: Pick<Reads, "lookUp">,
+  after: Cursor | undefined,
+): Promise<Feed> {
   const [horizon] = await database.lookUp(HORIZON);
   if (!horizon!.is_origin) {
     throw unavailable(
@@ -79,11 +96,9 @@ export async function readChanges<P extends Page>(
   }
   const from = after ?? await firstCursor(database, horizon!);
   checkCursor(from, horizon!);
-  const page = await read({ from, safe: horizon!.safe });
-  const { version, id, more } = page;
   return {
-    ...page,
-    cursor: {
+    range: { from, safe: horizon!.safe },
+    cursorAfter: ({ version, id, more }) => ({
       ...from,
       ...version && id && { version, id },
       timeline: horizon!.is_replicated ? 0 : horizon!.timeline,
@@ -91,7 +106,7 @@ export async function readChanges<P extends Page>(
       // A cursor is good for as long as deletions are kept. Those since the first page count
       // until the client has read the last one.
       issuedAt: more ? from.issuedAt : Date.now(),
-    },
+    }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { ApiError } from "../../schema/errors.ts";
 import { sql, type Statement } from "../connections/sql.ts";
 import {
   deletionOfPosition,
+  openFeed,
   positionsOf,
   productOfPosition,
   type Range,
@@ -35,18 +36,10 @@ export async function cursorAt(
   position: "start" | "now" | Cursor,
 ): Promise<Cursor> {
   const after = typeof position === "string" ? undefined : position;
-  const { cursor } = await readChanges(
-    reads,
-    after,
-    ({ from }) =>
-      Promise.resolve({
-        // Later commits get higher versions, so the newest entry marks the end.
-        version: position === "now" ? from.start : null,
-        id: position === "now" ? LAST_ID : null,
-        more: after !== undefined,
-      }),
-  );
-  return cursor;
+  const { range: { from }, cursorAfter } = await openFeed(reads, after);
+  // Later commits get higher versions, so the newest entry marks the end.
+  const end = position === "now" && { version: from.start, id: LAST_ID };
+  return cursorAfter({ ...from, ...end, more: after !== undefined });
 }
 
 /** The look-ups of a transaction, or of a request. */
@@ -110,14 +103,13 @@ async function advance(
   }
   const newest = await cursorAt(reads, "now");
   const safe = String(BigInt(newest.version) + 1n);
-  const { changes, cursor } = await readChanges(reads, from, async () => {
-    const [row] = await reads.lookUp(sql<{ changes: number }>`
-      select count(*)::int as changes
-      from (${positionsOf({ from, safe }, MAX_COUNTED - 1)}) positions
-    `);
-    return { ...row!, version: null, id: null, more: false };
-  });
-  if (changes === 0) return followed(cursor);
+  const { cursorAfter } = await openFeed(reads, from);
+  const [row] = await reads.lookUp(sql<{ changes: number }>`
+    select count(*)::int as changes
+    from (${positionsOf({ from, safe }, MAX_COUNTED - 1)}) positions
+  `);
+  const { changes } = row!;
+  if (changes === 0) return followed(cursorAfter({ ...from, more: false }));
   return followed(from, {
     id: messageId(id, newest.version, newest.id),
     type: "feed.advanced",
