@@ -7,13 +7,7 @@ import { rfc3339 } from "../times.ts";
 import { NIL_UUID } from "../uuid.ts";
 import { validDocument } from "./document.ts";
 import { tooLarge } from "./errors.ts";
-import {
-  currentSummary,
-  includedArrays,
-  type ProductsRow,
-  readProducts,
-  storedSummary,
-} from "./pages.ts";
+import { documentsFirst, includedArrays, type ProductsRow, type Source } from "./pages.ts";
 
 /*
  * The changes since a cursor, in the order of their versions. A version is the id
@@ -38,15 +32,10 @@ export async function listChanges(
 ): Promise<{ changes: string; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, async ({ from, safe }) => {
     const range = { from, limit, include, safe };
-    const read = (summary: Statement) => async () => {
-      const [page] = await database.scan(changesPage(range, summary));
-      return page!;
-    };
-    const page = await readProducts(
-      database,
-      read(storedSummary),
-      read(currentSummary),
-    );
+    const page = await documentsFirst(database, async (source) => {
+      const [row] = await database.scan(changesPage(range, source));
+      return row!;
+    });
     const { changes, id, too_long } = page;
     if (changes === null) throw tooLarge(id!, too_long!);
     return { ...page, changes };
@@ -242,13 +231,13 @@ const pageBytes = raw(String(PAGE_BYTES));
 const entryBytes = raw(String(4 * PAGE_BYTES));
 
 /**
- * A page of changes, with this summary of product `p`. It omits the deletion of a product
+ * A page of changes, with the summaries of a source. It omits the deletion of a product
  * that exists again: the later transaction may have the lower id. It ends before the
  * product that would exceed its size. If that is the first, the page is too long.
  */
 function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
-  summary: Statement,
+  { summary }: Source,
 ): Statement<ChangesRow> {
   const found = include.size === 0 ? sql`select * from positions` : smallPositions(documentSize);
   return sql`

@@ -28,13 +28,7 @@ import { readLong } from "../long_text.ts";
 import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { validDocument } from "./document.ts";
 import { type Finding, finding, foldedWords, type Found, foundWordsOf, nearest } from "./find.ts";
-import {
-  currentSummary,
-  includedArrays,
-  type ProductsRow,
-  readProducts,
-  storedSummary,
-} from "./pages.ts";
+import { documentsFirst, includedArrays, type ProductsRow, type Source } from "./pages.ts";
 import { indexConditions, mayBeCommon, searchConditions } from "./search.ts";
 import { termed } from "./terms.ts";
 
@@ -59,7 +53,7 @@ async function readPage(
   query: ListQuery,
   found: Finding | undefined,
 ): Promise<EntryPage> {
-  const read = (source: ListSource) => async () => {
+  const read = async (source: Source) => {
     const page = await readLong(
       database,
       "scan",
@@ -67,10 +61,9 @@ async function readPage(
     );
     return page!;
   };
-  const { entries, total, too_long } = await readProducts(
+  const { entries, total, too_long } = await documentsFirst(
     database,
-    read(documented),
-    read(currentSource),
+    read,
   );
   if (too_long) {
     throw invalid("The query", [{
@@ -106,25 +99,6 @@ interface ListRow extends ProductsRow {
   total: string;
 }
 
-/** Where a page reads the summaries of its products. */
-interface ListSource {
-  summary: Statement;
-  /** The columns of product `p` that the summary and its validity need: fewer are planned faster. */
-  columns: Statement;
-}
-
-/** Documents only. */
-const documented: ListSource = {
-  summary: storedSummary,
-  columns: sql`p.id, p.change_version`,
-};
-
-/** Documents or the tables. */
-const currentSource: ListSource = {
-  summary: currentSummary,
-  columns: sql`p.*`,
-};
-
 /**
  * The page, with the summaries of a source. One statement keeps products, order and
  * total consistent. Selecting the products from an index before joining makes late pages
@@ -133,7 +107,7 @@ const currentSource: ListSource = {
  */
 function selectPage(
   query: Query,
-  { summary, columns }: ListSource,
+  { summary, columns }: Source,
   allowed: number,
 ): Statement<ListRow> {
   const { limit, search, found, sort = DEFAULT_SORT } = query;

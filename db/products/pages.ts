@@ -6,11 +6,25 @@ import type { LongText } from "../long_text.ts";
 import { storeProducts } from "./store_unauthored.ts";
 import { listedRows, listedValues, summaryJson, wholeTerritories } from "./json.ts";
 
-/** The summary of product `p` from document `d`, or null. */
-export const storedSummary = sql`d.summary`;
+/** Where a page reads the summaries of its products. */
+export interface Source {
+  /** The summary of product `p`, with its document `d`. */
+  summary: Statement;
+  /** The columns of product `p` that the summary and its validity need: fewer are planned faster. */
+  columns: Statement;
+}
 
-/** The summary of product `p`, from document `d` or the tables. */
-export const currentSummary = sql`coalesce(d.summary, ${summaryJson})`;
+/** Documents only. The summary of a product without one is null. */
+const DOCUMENTS: Source = {
+  summary: sql`d.summary`,
+  columns: sql`p.id, p.change_version`,
+};
+
+/** Documents or the tables. */
+const TABLES: Source = {
+  summary: sql`coalesce(d.summary, ${summaryJson})`,
+  columns: sql`p.*`,
+};
 
 /**
  * The fragments that append the arrays in `include` to the summary of product `p`.
@@ -58,18 +72,17 @@ export interface ProductsRow extends LongText {
 }
 
 /**
- * Reads a page from documents. If documents are missing, reads the page again with
- * `readCurrent`, and stores them in the background.
+ * Reads a page from documents. If some are missing, reads it again with the tables, and stores
+ * them in the background. Why in two statements: see `read.ts`.
  */
-export async function readProducts<Row extends ProductsRow>(
+export async function documentsFirst<Row extends ProductsRow>(
   database: Queries,
-  readStored: () => Promise<Row>,
-  readCurrent: () => Promise<Row>,
+  read: (source: Source) => Promise<Row>,
 ): Promise<Row> {
-  const page = await readStored();
+  const page = await read(DOCUMENTS);
   if (!page.missing) return page;
   if (page.is_storable) {
     database.inBackground(...storeProducts(page.missing.split(",")));
   }
-  return await readCurrent();
+  return await read(TABLES);
 }
