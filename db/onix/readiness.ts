@@ -6,7 +6,7 @@ import { judge, type Readiness } from "../../schema/onix/readiness.ts";
 import { withoutDemanded } from "../../schema/onix/xml/fillers.ts";
 import { headerOf } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
-import { selectIds } from "../products/list.ts";
+import { selectIds } from "../products/selected.ts";
 import { NIL_UUID } from "../uuid.ts";
 import { bookOf, receivedIn, type Source } from "./books.ts";
 import { readSources } from "./changes.ts";

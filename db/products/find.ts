@@ -1,4 +1,5 @@
 import { joined, json, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
 import { containsWord, indexedPart, isbnPartOf, wordsOf } from "./search.ts";
 import { isSpelled, spellings } from "./spellings.ts";
 
@@ -15,7 +16,7 @@ const FOUND_WORD = /"([^"]*)"|[^\s,]+/g;
 const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
 
 /** The words and phrases of `q`, in order. Initials that follow each other are one word. */
-export function foundWordsOf(term: string): string[] {
+function foundWordsOf(term: string): string[] {
   const words: string[] = [];
   let isInitials = false;
   for (const [word, phrase] of term.matchAll(FOUND_WORD)) {
@@ -29,7 +30,7 @@ export function foundWordsOf(term: string): string[] {
 }
 
 /** A word of `q`. */
-export interface FoundWord {
+interface FoundWord {
   /** As it is typed. */
   word: string;
   /** As texts have it. Empty if folding leaves nothing of it. */
@@ -48,12 +49,23 @@ export interface Found {
 /** Letters and digits of which the trigram index finds a word. */
 const INDEXED = /[\p{L}\p{N}]{3}/u;
 
+/** Folds the words of `q`, and looks up the names that most products may show. */
+export async function findWords(
+  database: Pick<Queries, "lookUp">,
+  term: string | undefined,
+): Promise<Found | undefined> {
+  const given = term ? foundWordsOf(term) : [];
+  if (given.length === 0) return;
+  const words = await database.lookUp(foldedWords(given));
+  return { words, whole: words[0]!.whole };
+}
+
 /**
  * Selects the words of `q` in order, each with the whole term. A word of many names is found
  * among the first of them, another by the trigram index: counting makes the planner use it.
  * It finds no short word, for which names are read until one has it.
  */
-export function foldedWords(
+function foldedWords(
   words: readonly string[],
 ): Statement<FoundWord & { whole: string }> {
   const rows = words.map((word, place) => (

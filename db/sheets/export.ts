@@ -10,7 +10,7 @@ import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { ProductJson } from "../products/document.ts";
 import { groupsOf, selectProducts, type SizedProduct, sizeOfStored } from "../products/read.ts";
-import { listIds } from "../products/list.ts";
+import { listIds } from "../products/selected.ts";
 
 /** The length of the ids, with a comma after each, of the products whose sizes are read at once. */
 const PAGE_LENGTH = 500 * 37;

@@ -1,0 +1,103 @@
+import {
+  CODE_FILTERS,
+  COUNTED_FILTERS,
+  DEFAULT_SORT,
+  type ListQuery,
+  NARROWING,
+  TERM_FILTERS,
+} from "../../schema/list_query.ts";
+import { opaque, organization, sql, type Statement } from "../connections/sql.ts";
+import { searchConditions } from "./search.ts";
+import { type FoundQuery, idsOfCodes, selected, SORTING } from "./selected.ts";
+import { termed } from "./terms.ts";
+
+/* The totals of lists: stored ones where that is possible, because counting a catalogue is slow. */
+
+/**
+ * The key of the stored total: for all products, or for a single value of a single
+ * filter. Undefined if the list must be counted.
+ */
+export function storedCount(
+  query: ListQuery,
+): { filter: string; value: unknown } | undefined {
+  const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
+  if (!narrowing) return { filter: "organization_id", value: organization };
+  const byCode = CODE_FILTERS.find(({ name, reference }) =>
+    name === narrowing && reference.isCounted
+  );
+  if (byCode && others.length === 0) {
+    const [code, ...codes] = query[byCode.name] as string[];
+    if (codes.length > 0) return;
+    const { table, field } = byCode.reference;
+    const ids = idsOfCodes(table, [code!]);
+    return { filter: field, value: sql`(${ids})[1]` };
+  }
+  const filter = COUNTED_FILTERS.find((column) => column === narrowing);
+  const [value, ...values] = filter && query[filter] || [];
+  if (!filter || !value || others.length > 0 || values.length > 0) return;
+  return { filter, value };
+}
+
+/**
+ * The total of a list, as an SQL expression. If the stored total says that this is
+ * the last page, the products are counted, so a total that is too small hides none.
+ */
+export function totalOf(query: FoundQuery): Statement {
+  const stored = storedCount(query);
+  if (!stored) return countOf(query);
+  const end = BigInt(query.page) * BigInt(query.limit);
+  return sql`(
+    select case when stored.total > ${String(end)} then stored.total else (
+      select count(*)
+      from (
+        ${selected(query, SORTING[DEFAULT_SORT])}
+        order by ${SORTING[DEFAULT_SORT].order}
+        limit ${opaque(String(end + 1n), "bigint")}
+      ) p
+    ) end
+    from (
+      select coalesce(sum(c.products), 0) as total
+      from product_counts c
+      where c.organization_id = ${organization}
+        and c.filter = ${stored.filter} and c.value = ${stored.value}
+    ) stored
+  )`;
+}
+
+/** Counts the products of a list. Those with a term are counted without reading them. */
+function countOf(query: FoundQuery): Statement {
+  const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
+  if (narrowing === "search" && others.length === 0) return countCommon(query);
+  const filter = TERM_FILTERS.find((name) => name === narrowing);
+  if (!filter || others.length > 0) {
+    return sql`(select count(*) from (${selected(query)}) p)`;
+  }
+  const found = termed(filter, query[filter]!);
+  return sql`(
+    select count(*) from (select distinct t.product_id from (${found}) t) t
+  )`;
+}
+
+/**
+ * Counts what a search for short words finds. If the newest products say that they are
+ * common, all texts are scanned: the trigram index would read most of them, one by one.
+ */
+function countCommon(query: FoundQuery): Statement {
+  const isFound = searchConditions(query.search!);
+  return sql`(
+    select case
+      when count(*) filter (where true ${isFound}) >= 5
+        then (
+          select count(*) from product_search s where s.organization_id = ${organization} ${isFound}
+        )
+      else (select count(*) from (${selected(query)}) p)
+    end
+    from (
+      select s.search_text, s.product_id
+      from product_search s
+      where s.organization_id = ${organization}
+      order by s.created_at desc, s.product_id desc
+      limit 100
+    ) s
+  )`;
+}
