@@ -65,6 +65,14 @@ export function limits(name: string, composite = ""): boolean {
     : LIMITS_IN.get(composite)?.includes(name) ?? false;
 }
 
+/** Whether a block that loses what limits it goes, too: a supply, with the last of its markets. */
+export function goesWithLimits(
+  block: string,
+  left: readonly { name: string }[],
+): boolean {
+  return block === "ProductSupply" && !left.some(({ name }) => name === "Market");
+}
+
 /** Whether an element only adds to a composite that limits. */
 export function adds(name: string, composite: string): boolean {
   return ADDS[composite]?.includes(name) ?? false;

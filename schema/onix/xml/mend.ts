@@ -3,7 +3,7 @@ import { type Element, element, hasText, normalized, settledText } from "./eleme
 import { filler, type Substitutes } from "./fillers.ts";
 import { composite, dataElement, isComposite, isInRelease } from "../rules/facts.ts";
 import { ATTRIBUTES, validValue } from "../rules/kinds.ts";
-import { isRight, limits } from "../rules/limits.ts";
+import { goesWithLimits, isRight, limits } from "../rules/limits.ts";
 import { fitAll, matches } from "./fit.ts";
 import { type Paths, PathSet } from "./paths.ts";
 import { withoutRepeated } from "./repeated.ts";
@@ -182,9 +182,7 @@ function isLostWith(
   left: readonly Element[],
 ): boolean {
   if (lost.length === 0) return false;
-  const isMarket = (each: Element) => each.name === "Market";
   // What a block loses are entries of their own.
   const isBlock = name === "Product" || parent === "Product";
-  return !isBlock ||
-    name === "ProductSupply" && lost.some(isMarket) && !left.some(isMarket);
+  return !isBlock || goesWithLimits(name, left);
 }

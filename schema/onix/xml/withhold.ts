@@ -10,20 +10,18 @@ import {
   knownTag,
   nameInOnix21,
 } from "../rules/facts.ts";
-import { expectedCodes, expectedNumber, validValue, wrongCodes } from "../rules/kinds.ts";
-import { adds, isRight, limits, PERIODS } from "../rules/limits.ts";
+import { validValue } from "../rules/kinds.ts";
+import { adds, goesWithLimits, isRight, limits, PERIODS } from "../rules/limits.ts";
 import { RELEASES } from "../rules/releases.ts";
-import { dateIn, dateOf, isBareDate } from "./dates.ts";
-import {
-  child,
-  childrenOf,
-  childValue,
-  type Element,
-  hasText,
-  saysSame,
-  valueOf,
-} from "./element.ts";
+import { child, childValue, type Element, hasText, saysSame } from "./element.ts";
 import { fitAll, matches } from "./fit.ts";
+import {
+  isContradictory,
+  isOfNoCurrency,
+  isPeriodLost,
+  isValueLost,
+  type Tell,
+} from "./lost_values.ts";
 
 /*
  * An entry, such as a right, says more than its sender did once a part that limits it, such
@@ -31,14 +29,6 @@ import { fitAll, matches } from "./fit.ts";
  * shown in JSON nor sent. In: a record. Out: the same record with its entries marked. The
  * marks depend on the record alone, so that reading and sending agree.
  */
-
-/** Reports what cannot be read, or that an element lacks the child `missing`. */
-type Tell = (
-  element: Element,
-  code: string,
-  message: string,
-  missing?: string,
-) => void;
 
 /** Marks what is withheld, and tells why. */
 export function withhold(
@@ -53,7 +43,8 @@ export function withhold(
     for (const each of lost) each.isWithheld = true;
     if (name === "ProductSupply") {
       const details = children.filter((each) => each.name === "SupplyDetail");
-      block.isWithheld = lost.length > 0 && !child(block, "Market") ||
+      const left = children.filter((each) => !each.isWithheld);
+      block.isWithheld = lost.length > 0 && goesWithLimits(name, left) ||
         details.length > 0 && !child(block, "SupplyDetail");
     } else if (name === "PublishingDetail") {
       // Rights in a second block would be lost.
@@ -72,22 +63,15 @@ export function withhold(
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
 function lostIn(parent: Element, tell: Tell): Element[] {
   const lost: Element[] = [];
-  const firsts = new Map<string, Element>();
+  const earlier = new Map<string, Element>();
   for (const each of parent.children) {
-    const { name, children } = each;
-    if (limits(name, parent.name)) {
-      const period = PERIODS[name];
-      const key = period ? `${name} ${childValue(each, period.role)}` : name;
-      const first = firsts.get(key);
-      const isOne = period ? isLimiting(each, period) : isAtMostOnce(name, parent.name) &&
-        (children.length > 0 || isRight(each));
-      const isSecond = first !== undefined && isOne && !saysSame(first, each);
-      firsts.set(key, each);
+    if (limits(each.name, parent.name)) {
+      const isSecond = isSecondOfOne(each, parent, earlier);
       if (isSecond) tellDuplicate(each, tell);
-      if (isSecond || (isLost(each, parent, tell))) lost.push(each);
-    } else if (!knownTag(name) && isMeantToLimit(each, parent, tell)) {
+      if (isSecond || isLost(each, parent, tell)) lost.push(each);
+    } else if (!knownTag(each.name) && isMeantToLimit(each, parent, tell)) {
       lost.push(each);
-    } else if (children.length > 0) {
+    } else if (each.children.length > 0) {
       const inner = lostIn(each, tell);
       if (inner.length > 0 || isOfNoCurrency(each, tell)) {
         each.isWithheld = true;
@@ -95,6 +79,27 @@ function lostIn(parent: Element, tell: Tell): Element[] {
     }
   }
   return lost;
+}
+
+/**
+ * Whether a child that limits a composite says something else than the one before, where there
+ * can be one: of dates, one of each role; of all else, one of each name.
+ */
+function isSecondOfOne(
+  each: Element,
+  parent: Element,
+  earlier: Map<string, Element>,
+): boolean {
+  const { name, children } = each;
+  const period = PERIODS[name];
+  const key = period ? `${name} ${childValue(each, period.role)}` : name;
+  const before = earlier.get(key);
+  earlier.set(key, each);
+  if (!before) return false;
+  const isOne = period
+    ? isLimiting(each, period)
+    : isAtMostOnce(name, parent.name) && (children.length > 0 || isRight(each));
+  return isOne && !saysSame(before, each);
 }
 
 /** Finds what limits a composite and has a name that is nearly this one, by the composite. */
@@ -220,77 +225,4 @@ function tellDuplicate(element: Element, tell: Tell): void {
     "duplicate",
     "There can be one, and an earlier one is there: both are kept in the record",
   );
-}
-
-/** Whether the value of a data element cannot be read. */
-function isValueLost(element: Element, tell: Tell): boolean {
-  const value = valueOf(element);
-  const kind = dataElement(element.name)?.kind;
-  if (value === undefined || kind === undefined) return false;
-  if (isBareDate(element.name)) return isDayLost(element, tell);
-  const valid = validValue(kind, value);
-  if (valid === value) return false;
-  if (Number.isNaN(Number.parseInt(kind))) {
-    if (valid !== undefined) return false;
-    tell(element, "invalid_number", expectedNumber(kind));
-  } else {
-    tell(element, "invalid_code", expectedCodes(kind, wrongCodes(kind, value)));
-  }
-  return true;
-}
-
-function isDayLost(element: Element, tell: Tell): boolean {
-  const read = dateOf(element);
-  if ("reformatted" in read) {
-    tell(element, "reformatted", "The date is read in another form");
-  }
-  if (!("fault" in read) || read.fault !== "invalid_date") return false;
-  tell(element, read.fault, read.message);
-  return true;
-}
-
-/** Whether a price has an amount without a currency. Nothing is free in any currency. */
-function isOfNoCurrency(price: Element, tell: Tell): boolean {
-  if (price.name !== "Price" || childValue(price, "CurrencyCode")) return false;
-  const amount = childValue(price, "PriceAmount");
-  if (amount === undefined || /^[+0.,]+$/.test(amount)) return false;
-  tell(price, "required", "Price has no CurrencyCode", "CurrencyCode");
-  return true;
-}
-
-/** Whether a region is included and excluded. */
-function isContradictory(territory: Element, tell: Tell): boolean {
-  const codesOf = (name: string) => valueOf(child(territory, name))?.split(" ") ?? [];
-  const included = new Set(codesOf("RegionsIncluded"));
-  const both = codesOf("RegionsExcluded").find((code) => included.has(code));
-  if (both === undefined) return false;
-  const message = `${both} is in RegionsIncluded, too`;
-  tell(child(territory, "RegionsExcluded")!, "contradictory", message);
-  return true;
-}
-
-/** The roles of the first and the last day of a price (List 173), and of the span between. */
-const FIRST_OR_LAST = ["14", "15"];
-const SPAN = "24";
-
-/** Whether a period cannot be read. That of a price begins and ends on certain days. */
-function isPeriodLost(period: Element, tell: Tell): boolean {
-  const role = childValue(period, "PriceDateRole");
-  const read = dateIn(period);
-  const [found] = childrenOf(period, "Date");
-  if (!read || !found) return true;
-  if ("fault" in read) {
-    const isRight = role === undefined && read.fault !== "invalid_date";
-    if (!isRight) tell(found, read.fault, read.message);
-    return !isRight;
-  }
-  const isEnd = FIRST_OR_LAST.includes(role ?? "");
-  if (role === SPAN && !("from" in read)) {
-    tell(found, "invalid_date", "Expected a span, as YYYYMMDDYYYYMMDD");
-  } else if (isEnd && "from" in read) {
-    tell(found, "invalid_date", "Expected one day, as YYYYMMDD");
-  } else if (isEnd && "date" in read && read.date.length < 10) {
-    tell(found, "imprecise_date", "Expected a day, as YYYYMMDD");
-  } else return false;
-  return true;
 }

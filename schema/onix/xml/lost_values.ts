@@ -1,0 +1,90 @@
+import { dataElement } from "../rules/facts.ts";
+import { expectedCodes, expectedNumber, validValue, wrongCodes } from "../rules/kinds.ts";
+import { dateIn, dateOf, isBareDate } from "./dates.ts";
+import { child, childrenOf, childValue, type Element, valueOf } from "./element.ts";
+
+/*
+ * Whether a value that limits what it stands in can be read. In: an element. Out: whether its
+ * value is lost, and why.
+ */
+
+/** Reports what cannot be read, or that an element lacks the child `missing`. */
+export type Tell = (
+  element: Element,
+  code: string,
+  message: string,
+  missing?: string,
+) => void;
+
+/** Whether the value of a data element cannot be read. */
+export function isValueLost(element: Element, tell: Tell): boolean {
+  const value = valueOf(element);
+  const kind = dataElement(element.name)?.kind;
+  if (value === undefined || kind === undefined) return false;
+  if (isBareDate(element.name)) return isDayLost(element, tell);
+  const valid = validValue(kind, value);
+  if (valid === value) return false;
+  if (Number.isNaN(Number.parseInt(kind))) {
+    if (valid !== undefined) return false;
+    tell(element, "invalid_number", expectedNumber(kind));
+  } else {
+    tell(element, "invalid_code", expectedCodes(kind, wrongCodes(kind, value)));
+  }
+  return true;
+}
+
+function isDayLost(element: Element, tell: Tell): boolean {
+  const read = dateOf(element);
+  if ("reformatted" in read) {
+    tell(element, "reformatted", "The date is read in another form");
+  }
+  if (!("fault" in read) || read.fault !== "invalid_date") return false;
+  tell(element, read.fault, read.message);
+  return true;
+}
+
+/** Whether a price has an amount without a currency. Nothing is free in any currency. */
+export function isOfNoCurrency(price: Element, tell: Tell): boolean {
+  if (price.name !== "Price" || childValue(price, "CurrencyCode")) return false;
+  const amount = childValue(price, "PriceAmount");
+  if (amount === undefined || /^[+0.,]+$/.test(amount)) return false;
+  tell(price, "required", "Price has no CurrencyCode", "CurrencyCode");
+  return true;
+}
+
+/** Whether a region is included and excluded. */
+export function isContradictory(territory: Element, tell: Tell): boolean {
+  const codesOf = (name: string) => valueOf(child(territory, name))?.split(" ") ?? [];
+  const included = new Set(codesOf("RegionsIncluded"));
+  const both = codesOf("RegionsExcluded").find((code) => included.has(code));
+  if (both === undefined) return false;
+  const message = `${both} is in RegionsIncluded, too`;
+  tell(child(territory, "RegionsExcluded")!, "contradictory", message);
+  return true;
+}
+
+/** The roles of the first and the last day of a price (List 173), and of the span between. */
+const FIRST_OR_LAST = ["14", "15"];
+const SPAN = "24";
+
+/** Whether a period cannot be read. That of a price begins and ends on certain days. */
+export function isPeriodLost(period: Element, tell: Tell): boolean {
+  const role = childValue(period, "PriceDateRole");
+  const read = dateIn(period);
+  const [found] = childrenOf(period, "Date");
+  if (!read || !found) return true;
+  if ("fault" in read) {
+    const isRight = role === undefined && read.fault !== "invalid_date";
+    if (!isRight) tell(found, read.fault, read.message);
+    return !isRight;
+  }
+  const isEnd = FIRST_OR_LAST.includes(role ?? "");
+  if (role === SPAN && !("from" in read)) {
+    tell(found, "invalid_date", "Expected a span, as YYYYMMDDYYYYMMDD");
+  } else if (isEnd && "from" in read) {
+    tell(found, "invalid_date", "Expected one day, as YYYYMMDD");
+  } else if (isEnd && "date" in read && read.date.length < 10) {
+    tell(found, "imprecise_date", "Expected a day, as YYYYMMDD");
+  } else return false;
+  return true;
+}
