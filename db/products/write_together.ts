@@ -68,9 +68,8 @@ const ROLLBACK_WRITES = sql`rollback to savepoint writes`;
 
 /**
  * Writes all together, each product once. `beside` stores what belongs to them. Those at
- * fault get their errors, and the others are written together. A fault that the bodies and the
- * stored rows do not explain is found by halving them. Throws `ChangedMeanwhile`, after
- * which the pool retries the transaction, and the failures of the database.
+ * fault get their errors, and the others are written together. Throws `ChangedMeanwhile`,
+ * after which the pool retries the transaction, and the failures of the database.
  */
 export async function writeTogether<C extends Cause>(
   tx: Transaction,
@@ -81,56 +80,79 @@ export async function writeTogether<C extends Cause>(
   const parts: (readonly C[])[] = [causes];
   for (let part; (part = parts.shift());) {
     if (part.length === 0) continue;
-    const changes = part.map(({ change }) => change);
-    const writes = changes.filter((change) => change.method !== "delete");
-    try {
-      const replies = await tx.send(
-        SAVEPOINT,
-        ...assertNew(changes),
-        ...writeProducts(tx, changes),
-        storeSized(tx, writes),
-      );
-      const stored = replies.at(-1) as { id: string; bytes: number }[];
-      const sizes = new Map(stored.map(({ id, bytes }) => [id, bytes]));
-      const large = part.filter(({ change: { method, id } }) =>
-        method !== "delete" && !sizes.has(id)
-      );
-      if (large.length === 0) {
-        await beside(part);
-        result.done.push(...part);
-        for (const [id, bytes] of sizes) result.sizes.set(id, bytes);
-        continue;
-      }
-      await tx.send(ROLLBACK_WRITES);
-      for (const cause of large) {
-        result.faults.set(cause, invalid("The body", [TOO_LARGE]));
-      }
-    } catch (error) {
-      if (!isDataError(error) || isKeyUsed(error)) throw error;
-      await tx.send(ROLLBACK_WRITES);
-      if (brokenConstraint(error) === VERSION_STORED) {
-        // They are locked: SQL makes no other version meanwhile.
-        await tx.send(storeUnauthored(changes.map(({ id }) => id)));
-        parts.unshift(part);
-        continue;
-      }
-      const faults = await findFaults(tx, part);
-      for (const [cause, fault] of faults) result.faults.set(cause, fault);
-      if (faults.size === 0) {
-        if (isViolation(error)) throw new ChangedMeanwhile(error);
-        if (part.length === 1) {
-          const refused = invalid("The body", [refusal(error)]);
-          result.faults.set(part[0]!, refused);
-        } else {
-          const half = part.length >> 1;
-          parts.unshift(part.slice(0, half), part.slice(half));
-          continue;
-        }
-      }
+    const tried = await tryToWrite(tx, part, beside);
+    if ("again" in tried) {
+      parts.unshift(...tried.again);
+    } else if ("faults" in tried) {
+      for (const [cause, fault] of tried.faults) result.faults.set(cause, fault);
+      parts.unshift(part.filter((cause) => !tried.faults.has(cause)));
+    } else {
+      result.done.push(...part);
+      for (const [id, bytes] of tried.sizes) result.sizes.set(id, bytes);
     }
-    parts.unshift(part.filter((cause) => !result.faults.has(cause)));
   }
   return result;
+}
+
+/** What came of a part: all of it is written, some are at fault, or these parts are to be tried. */
+type Tried<C> =
+  | { sizes: ReadonlyMap<string, number> }
+  | { faults: ReadonlyMap<C, ApiError> }
+  | { again: (readonly C[])[] };
+
+/** Writes a part, or leaves nothing of it. */
+async function tryToWrite<C extends Cause>(
+  tx: Transaction,
+  part: readonly C[],
+  beside: (done: readonly C[]) => Promise<void>,
+): Promise<Tried<C>> {
+  const changes = part.map(({ change }) => change);
+  const writes = changes.filter((change) => change.method !== "delete");
+  try {
+    const replies = await tx.send(
+      SAVEPOINT,
+      ...assertNew(changes),
+      ...writeProducts(tx, changes),
+      storeSized(tx, writes),
+    );
+    const stored = replies.at(-1) as { id: string; bytes: number }[];
+    const sizes = new Map(stored.map(({ id, bytes }) => [id, bytes]));
+    const large = part.filter(({ change: { method, id } }) =>
+      method !== "delete" && !sizes.has(id)
+    );
+    if (large.length === 0) {
+      await beside(part);
+      return { sizes };
+    }
+    await tx.send(ROLLBACK_WRITES);
+    return { faults: new Map(large.map((cause) => [cause, invalid("The body", [TOO_LARGE])])) };
+  } catch (error) {
+    if (!isDataError(error) || isKeyUsed(error)) throw error;
+    await tx.send(ROLLBACK_WRITES);
+    return await explainPart(tx, part, error);
+  }
+}
+
+/** Says what to do about the error of a part. What bodies and stored rows do not explain is found by halving. */
+async function explainPart<C extends Cause>(
+  tx: Transaction,
+  part: readonly C[],
+  error: unknown,
+): Promise<Tried<C>> {
+  if (brokenConstraint(error) === VERSION_STORED) {
+    // They are locked: SQL makes no other version meanwhile.
+    await tx.send(storeUnauthored(part.map(({ change }) => change.id)));
+    return { again: [part] };
+  }
+  const faults = await findFaults(tx, part);
+  if (faults.size > 0) return { faults };
+  if (isViolation(error)) throw new ChangedMeanwhile(error);
+  const [only, ...others] = part;
+  if (others.length === 0) {
+    return { faults: new Map([[only!, invalid("The body", [refusal(error)])]]) };
+  }
+  const half = part.length >> 1;
+  return { again: [part.slice(0, half), part.slice(half)] };
 }
 
 /** Violates `rows_found` if SQL has inserted a product with the key of one that an upsert creates. */
