@@ -19,6 +19,8 @@ export interface Creation extends WithBody {
   method: "create";
   /** For a product that an upsert creates: the key that no other product may have. */
   key?: ProductKey;
+  /** Whether the product may exist: its body is checked before that is known. */
+  mayExist?: true;
 }
 
 /** The fields in the body change. */
@@ -31,11 +33,10 @@ export interface Update extends WithBody {
 interface WithBody {
   id: string;
   body: ProductBody;
-  /**
-   * What an import or a restoration knows of the product that the service assigns otherwise:
-   * its code and times. Entries in the body then keep their ids.
-   */
-  kept?: Entry;
+  /** What the service assigns otherwise: an import and a restoration know it. */
+  assigned?: { product_code?: unknown; created_at?: unknown; updated_at?: unknown };
+  /** Whether the entries in the body keep their ids, stored or not. */
+  keepsIds?: true;
   /** The version whose state is restored. */
   restoredFrom?: string;
 }

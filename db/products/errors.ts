@@ -201,13 +201,13 @@ export async function findErrors(
   );
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
-  return changes.map(({ method, id, body, kept }, at) => {
+  return changes.map(({ method, id, body, keepsIds }, at) => {
     const product = method === "create" ? NOTHING_STORED : stored.get(id.toLowerCase());
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) => unknownReference(pointer)),
       ...unattachedSeries(body, product),
       ...announcements(body, product),
-      ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product, !!kept)),
+      ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product, !!keepsIds)),
     ];
   });
 }

@@ -116,7 +116,7 @@ function acceptedBody(change: Write | ApiError): ProductBody {
 
 /** The change of a body that may create a product or change one: its entries may exist. */
 export function ofUnknown(body: ProductBody, id = uuidv7()): Creation {
-  return { method: "create", id, body, kept: {} };
+  return { method: "create", id, body, keepsIds: true, mayExist: true };
 }
 
 /** The records that the references may mean, in the order of the tables. */
@@ -268,8 +268,8 @@ async function withOtherErrors(
     body = withId(body, reference, null);
   }
   // The product that it may change can have the collection of its series.
-  const isOfUnknown = change.method === "create" && change.kept;
-  if (isOfUnknown && !body.product_collections) {
+  const mayExist = change.method === "create" && change.mayExist;
+  if (mayExist && !body.product_collections) {
     body = { ...body, series_id: null };
   }
   const [found] = await findErrors(tx.send, [{ ...change, body }]);

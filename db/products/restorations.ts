@@ -187,14 +187,15 @@ function planRestoration(
         id,
         body: changed,
         isWhole: true,
-        kept: {},
+        keepsIds: true,
         restoredFrom: version!,
       }
       : {
         method: "create",
         id,
         body,
-        kept: { product_code, created_at, updated_at: next },
+        assigned: { product_code, created_at, updated_at: next },
+        keepsIds: true,
         restoredFrom: version!,
       },
   };

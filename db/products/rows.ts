@@ -77,7 +77,7 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 /** The entries replace the rows. An entry with an `id` keeps and updates that row. */
 function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const { named, unnamed } = rowsOf(array, given);
-  const insert = given.some(({ kept }) => kept) ? merged : inserted;
+  const insert = given.some(({ keepsIds }) => keepsIds) ? merged : inserted;
   return {
     writes: [
       ...updateRows(array, named, replaced),
@@ -103,8 +103,8 @@ function replaceLinks(
 
 /** The entries replace the rows and the rows below them. An entry with an `id` keeps it. */
 function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const named = given.flatMap(({ id: product_id, entries, kept }) =>
-    kept ? [] : Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
+  const named = given.flatMap(({ id: product_id, entries, keepsIds }) =>
+    keepsIds ? [] : Array.from(namedRows(array, entries), (row) => ({ ...row, product_id }))
   );
   const trees = given.map(({ id: product_id, entries }) =>
     rowsOfTree(array, entries, { product_id })
@@ -182,11 +182,11 @@ function rowsOfTree(
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const named: Entry[] = [];
   const unnamed: Entry[] = [];
-  for (const { id: product_id, entries, kept } of given) {
+  for (const { id: product_id, entries, keepsIds } of given) {
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
       const types = array.types && { types: typesOf(array, entry) };
-      const isStored = entry.id && !kept && !(NEW_ROW in entry);
+      const isStored = entry.id && !keepsIds && !(NEW_ROW in entry);
       if (isStored) named.push({ ...row, ...types });
       else unnamed.push({ ...row, id: entry.id ?? uuidv7() });
     }

@@ -61,7 +61,7 @@ export function writeProducts(
     ...endAnnouncements(updated),
     ...moveAvailabilities(updated),
     ...updated.length > 0 ? [updateProducts(tx, updated)] : [],
-    ...restoreTimes(writes),
+    ...restoreAssigned(writes),
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(writes),
     ...arrays.writes,
@@ -100,21 +100,21 @@ function newProductCode(): string {
 }
 
 /** The times that an import restores. */
-const RESTORED_TIMES = ["created_at", "updated_at"];
+const ASSIGNED_TIMES = ["created_at", "updated_at"] as const;
 
 /** Inserts the rows. Columns without a field in the body are null. */
 function insertProducts(changes: readonly Creation[]): Statement {
-  const given = changes.map(({ id, body, kept }) => {
-    const { product_code = newProductCode() } = kept ?? {};
+  const given = changes.map(({ id, body, assigned }) => {
+    const { product_code = newProductCode() } = assigned ?? {};
     const values = PRODUCT_COLUMNS.map((column) => {
       const value = body[column] ?? null;
       return Array.isArray(value) ? json(value) : value;
     });
-    return { values: [id, product_code, ...values], kept };
+    return { values: [id, product_code, ...values], assigned };
   });
-  const [{ values, kept }, ...others] = given as [Given, ...Given[]];
-  if (others.length === 0 && !kept) return insertProduct(...values);
-  const rows = given.map(({ values, kept }) => insertedRow(values, kept));
+  const [{ values, assigned }, ...others] = given as [Given, ...Given[]];
+  if (others.length === 0 && !assigned) return insertProduct(...values);
+  const rows = given.map(({ values, assigned }) => insertedRow(values, assigned));
   // The values of many rows make many texts.
   return unprepared(insertRows(rows));
 }
@@ -122,7 +122,7 @@ function insertProducts(changes: readonly Creation[]): Statement {
 /** The id, the product code and the values of `PRODUCT_COLUMNS`. */
 interface Given {
   values: unknown[];
-  kept: Creation["kept"];
+  assigned: Creation["assigned"];
 }
 
 const insertProduct = composed(
@@ -132,16 +132,18 @@ const insertProduct = composed(
 
 function insertedRow(
   values: readonly unknown[],
-  kept: Creation["kept"] = {},
+  assigned: Creation["assigned"] = {},
 ): Statement {
-  const times = RESTORED_TIMES.map((name) => kept[name] ? sql`${kept[name]}` : raw("default"));
+  const times = ASSIGNED_TIMES.map((name) =>
+    assigned[name] ? sql`${assigned[name]}` : raw("default")
+  );
   return sql`(${organization}, ${parameters(values)}, ${joined(times)})`;
 }
 
 function insertRows(rows: readonly Statement[]): Statement {
   return sql`
     insert into products (
-      organization_id, id, product_code, ${productColumns}, ${names(...RESTORED_TIMES)}
+      organization_id, id, product_code, ${productColumns}, ${names(...ASSIGNED_TIMES)}
     )
     values ${joined(rows)}
   `;
@@ -176,11 +178,11 @@ function updateProducts(
 }
 
 /** Sets the codes and times of existing products that an import restores. */
-function restoreTimes(changes: readonly Write[]): Statement[] {
-  const restored = changes.filter(({ method, kept }) => method === "update" && kept);
+function restoreAssigned(changes: readonly Write[]): Statement[] {
+  const restored = changes.filter(({ method, assigned }) => method === "update" && assigned);
   if (restored.length === 0) return [];
-  const rows = restored.map(({ id, kept }) => ({ ...kept, id }));
-  const columns = ["product_code", ...RESTORED_TIMES]
+  const rows = restored.map(({ id, assigned }) => ({ ...assigned, id }));
+  const columns = ["product_code", ...ASSIGNED_TIMES]
     .map((name) => `${name} = coalesce(r.${name}, p.${name})`);
   return [sql`
     update products p

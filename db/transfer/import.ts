@@ -318,10 +318,10 @@ function compareStored(
   before: RestoredLine | undefined,
 ): Pick<ChangedLine, "change" | "stored"> | undefined {
   const { id, product_code, created_at, updated_at } = values;
-  const kept = { product_code, created_at, updated_at };
+  const assigned = { product_code, created_at, updated_at };
   if (!before) {
     const body = writableValues(values);
-    return { change: { method: "create", id, body, kept }, stored };
+    return { change: { method: "create", id, body, assigned, keepsIds: true }, stored };
   }
   const fields = table === "products" ? FIELDS : RECORDS[table].fields;
   const changed = changedFields(before, values, fields);
@@ -335,7 +335,8 @@ function compareStored(
     id,
     body,
     isWhole: true,
-    kept,
+    assigned,
+    keepsIds: true,
   } as const;
   return { change, stored: others };
 }

@@ -87,7 +87,7 @@ export async function retryMessage(
     { attempts: [made], room: 0 },
     config,
   );
-  // The webhook was set to another position meanwhile.
+  // The webhook was set to another cursor meanwhile.
   if (!delivery) throw deliveryNotFound(id);
   return { delivery, webhook, isDisabled };
 }

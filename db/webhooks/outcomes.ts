@@ -49,7 +49,7 @@ export interface Attempt {
 
 /**
  * The webhook after attempts, and their deliveries. A message that was dropped meanwhile
- * has none: its webhook was set to another position.
+ * has none: its webhook was set to another cursor.
  */
 export function afterAttempts(
   before: Webhook,

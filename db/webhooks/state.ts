@@ -23,7 +23,7 @@ export interface Webhook {
   enabled: boolean;
   disabled_reason: DisabledReason | null;
   disabled_at: string | null;
-  /** The position in the feed after the messages that were made. */
+  /** Where the feed goes on after the messages that were made. */
   cursor: Cursor;
   /** In a row. */
   failures: number;
