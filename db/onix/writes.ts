@@ -8,7 +8,7 @@ import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { readInGroups } from "../products/read.ts";
-import { changedFields } from "../products/upsert.ts";
+import { changedFields } from "../products/changed_fields.ts";
 import type { Cause } from "../products/write_together.ts";
 import { bodyOf } from "./body.ts";
 import { compare, type Compared, isSentOtherwise, type Stored } from "./compare.ts";

@@ -24,7 +24,7 @@ import {
 import { findNamed } from "./names.ts";
 import { readInGroups, readTags, sizeOfStored } from "./read.ts";
 import { planRestorations, restoring } from "./restorations.ts";
-import { changedFields } from "./upsert.ts";
+import { changedFields } from "./changed_fields.ts";
 import { lockAndFind } from "./write_together.ts";
 
 /* What becomes of the products of a batch. */

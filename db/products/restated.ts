@@ -8,10 +8,19 @@ import { isIdOf, type Update } from "./change.ts";
  * whole product says in both.
  */
 
-/** The fields that say the cover. */
-const COVER = ["cover_image_url", "supporting_resources"];
+/** The fields that say the same in two places. */
+export const SAID_TWICE = [
+  ["cover_image_url", "supporting_resources"],
+  ["product_availability_id", "product_territories"],
+] as const;
 
-/** The stored fields `r.fields` that change a product `p`, with what they change of its cover elsewhere. `r.is_whole`: they are those of a whole product. */
+/** The fields that say the cover. */
+const [COVER] = SAID_TWICE;
+
+/**
+ * The fields `r.fields` that change a product `p`, with what they change of its cover elsewhere.
+ * Those of a whole product (`r.is_whole`) say both places.
+ */
 export function restatedFields(changes: readonly Update[]): Statement {
   return changes.some(({ body }) => COVER.some((name) => name in body))
     ? FIELDS_WITH_COVER

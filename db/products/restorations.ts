@@ -10,7 +10,7 @@ import { productNotFound } from "./errors.ts";
 import { readTags } from "./read.ts";
 import { storeUnauthored } from "./store_unauthored.ts";
 import { type LockKey, lockKeys } from "./keys.ts";
-import { changedFields } from "./upsert.ts";
+import { changedFields } from "./changed_fields.ts";
 import type { Write } from "./change.ts";
 import type { Cause } from "./write_together.ts";
 import {

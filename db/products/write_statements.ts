@@ -99,7 +99,7 @@ function newProductCode(): string {
   return `P-${characters.join("")}`;
 }
 
-/** The times that an import restores. */
+/** The times that the service assigns, unless an import or a restoration knows them. */
 const ASSIGNED_TIMES = ["created_at", "updated_at"] as const;
 
 /** Inserts the rows. Columns without a field in the body are null. */
@@ -177,7 +177,7 @@ function updateProducts(
   `;
 }
 
-/** Sets the codes and times of existing products that an import restores. */
+/** Sets the codes and times of existing products that an import knows. */
 function restoreAssigned(changes: readonly Write[]): Statement[] {
   const restored = changes.filter(({ method, assigned }) => method === "update" && assigned);
   if (restored.length === 0) return [];

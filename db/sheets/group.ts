@@ -18,7 +18,7 @@ import type { Write } from "../products/change.ts";
 import { keyName, type ProductKey, sharedBy } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
 import { readInGroups } from "../products/read.ts";
-import { changedFields } from "../products/upsert.ts";
+import { changedFields } from "../products/changed_fields.ts";
 import { lockAndFind, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";
 import {

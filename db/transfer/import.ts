@@ -22,7 +22,7 @@ import { type ReferencedId, unknownReferences } from "../products/errors.ts";
 import type { Creation, Write } from "../products/change.ts";
 import { lockKeys } from "../products/keys.ts";
 import { findNamed, ofUnknown } from "../products/names.ts";
-import { changedFields } from "../products/upsert.ts";
+import { changedFields } from "../products/changed_fields.ts";
 import { type Cause, writeTogether } from "../products/write_together.ts";
 import { ORGANIZATION_COLUMNS } from "../records/organization.ts";
 import { recordColumns } from "../records/records.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { openReceiver, signaturesOf } from "../support/app/receiver.ts";
-import { embeddedTest, webhookTest } from "./scene.ts";
+import { timedWebhookTest, webhookTest } from "./scene.ts";
 
 webhookTest("A message", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
@@ -223,7 +223,7 @@ webhookTest("The secrets of a webhook", async (scene, { step: it }) => {
   });
 });
 
-embeddedTest(
+timedWebhookTest(
   "A burst of changes as one message",
   async (scene, { step: it }) => {
     const { ask, receiver } = scene;

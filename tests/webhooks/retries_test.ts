@@ -3,7 +3,7 @@ import { pause } from "../../db/connections/deadline.ts";
 import { openReceiver } from "../support/app/receiver.ts";
 import { inTime } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { embeddedTest, VARIABLES, webhookTest } from "./scene.ts";
+import { timedWebhookTest, VARIABLES, webhookTest } from "./scene.ts";
 
 const OK = () => new Response(null, { status: 204 });
 
@@ -15,7 +15,7 @@ function titles(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `Book ${i}`);
 }
 
-embeddedTest("A message that fails", async (scene, { step: it }) => {
+timedWebhookTest("A message that fails", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
 
@@ -174,7 +174,7 @@ embeddedTest("A message that fails", async (scene, { step: it }) => {
   });
 });
 
-embeddedTest("A receiver that is down", async (scene, { step: it }) => {
+timedWebhookTest("A receiver that is down", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
   const webhook = await scene.webhook();
   const create = (titles: string[]) =>
@@ -325,7 +325,7 @@ webhookTest(
   },
 );
 
-embeddedTest("A webhook waits", async (scene, { step: it }) => {
+timedWebhookTest("A webhook waits", async (scene, { step: it }) => {
   const { ask, receiver } = scene;
 
   await it("as long as Retry-After says", async () => {
@@ -358,7 +358,7 @@ embeddedTest("A webhook waits", async (scene, { step: it }) => {
   });
 }, { WEBHOOK_WAITING_MAX: "2" });
 
-embeddedTest("A webhook is disabled", async (scene, { step: it }) => {
+timedWebhookTest("A webhook is disabled", async (scene, { step: it }) => {
   const { app, ask, receiver } = scene;
   await using other = openReceiver();
   const listener = await scene.webhook({

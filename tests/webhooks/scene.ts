@@ -57,7 +57,7 @@ export function webhookTest(
  * Adds a test of what depends on when a change is sent. Other tests of a server have
  * transactions that hold the feed back in all of its databases.
  */
-export function embeddedTest(
+export function timedWebhookTest(
   name: string,
   test: Test,
   variables?: Record<string, string>,

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { embeddedTest, webhookTest } from "./scene.ts";
+import { timedWebhookTest, webhookTest } from "./scene.ts";
 
 /** Wrong fields of a body, with the place of the fault and its code. */
 // deno-fmt-ignore
@@ -117,7 +117,7 @@ webhookTest("/webhooks", async (scene, { step: it }) => {
   });
 });
 
-embeddedTest(
+timedWebhookTest(
   "The place of a webhook in the feed",
   async (scene, { step: it }) => {
     const { ask, receiver } = scene;

@@ -1,17 +1,12 @@
 import { discriminatorOf, type Entry, namedRows, type ProductBody } from "../../schema/bodies.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
+import { SAID_TWICE } from "./restated.ts";
 
 /*
- * What an upsert changes of a stored product. Its body is the whole product: each array is whole,
- * so an upsert that repeats what is stored changes nothing.
+ * What a whole product changes of the stored one: that of an upsert, an ONIX record, a row of a
+ * sheet, a line or an earlier version. Each array is whole, so what is stored changes nothing.
  */
-
-/** The fields that say the same in two places. */
-const SAID_TWICE = [
-  ["cover_image_url", "supporting_resources"],
-  ["product_availability_id", "product_territories"],
-] as const;
 
 /**
  * The fields of the body that differ from the stored product, or from another record with
@@ -38,7 +33,7 @@ export function changedFields(
   if (changed.product_collections && body.series_id) {
     changed.series_id = body.series_id;
   }
-  // What is said in both places stays as it is given (`restated.ts`).
+  // What is said in both places stays as it is given.
   for (const [one, other] of SAID_TWICE) {
     const isBoth = one in body && other in body;
     if (!isBoth || !(one in changed || other in changed)) continue;
