@@ -240,11 +240,10 @@ timedWebhookTest("A receiver that is down", async (scene, { step: it }) => {
     receiver.answer(OK);
     receiver.received.length = 0;
     await ask("POST", `${webhook.path}/test`);
-    const start = Date.now();
+
+    assertEquals((await scene.state(webhook)).resumes_at, null);
     await scene.until(webhook, "waiting", 0);
     await scene.until(webhook, "behind", 0);
-
-    assert(Date.now() - start < 1_900, "The rest is over");
     assertEquals(receiver.received.length, 21);
   });
 
