@@ -6,7 +6,7 @@ import type { Release } from "../../schema/onix/rules/releases.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import {
   deletionOfPosition,
-  documentSize,
+  detailsSize,
   type Page,
   positionsOf,
   productOfPosition,
@@ -16,7 +16,7 @@ import {
   smallPositions,
 } from "../products/changes.ts";
 import { currentProduct, validDocument } from "../products/document.ts";
-import { storeProducts } from "../products/store_unauthored.ts";
+import { storeDocuments } from "../products/store_unauthored.ts";
 import {
   type BesideProduct,
   besideProduct,
@@ -80,7 +80,7 @@ async function readPage(
 ): Promise<Page & { changes: OnixChange[] }> {
   const rows = await database.scan(recordsPage(positions, limit));
   const missing = rows.flatMap(({ missing }) => missing ?? []);
-  if (missing.length > 0) database.inBackground(...storeProducts(missing));
+  if (missing.length > 0) database.inBackground(...storeDocuments(missing));
   return {
     ...endOfPage(rows),
     changes: rows.filter(({ is_shown }) => is_shown).map(changeOf),
@@ -142,7 +142,7 @@ function recordsPage(
   positions: Statement,
   limit: number,
 ): Statement<ChangeRow> {
-  const size = sql`${documentSize} + coalesce(
+  const size = sql`${detailsSize} + coalesce(
     (
       select octet_length(n.record)
       from onix_records n

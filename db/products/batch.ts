@@ -103,6 +103,7 @@ async function findIds(
     const operation = operations[index]!;
     if (named instanceof ApiError) {
       // Whether its product exists decides what else is wrong.
+      // An upsert that may create none: if no product has its key, that is its error.
       if ("creationError" in operation) {
         return [{ index, operation: { ...operation, body: {}, updateError: named } }];
       }

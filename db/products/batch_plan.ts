@@ -200,6 +200,7 @@ function changeBy(
       if (id) return { method: "update", id, body: operation.body };
       return void results.fail(index, productNotFound(operation.id));
     case "restore":
+      // It has its change already, or its result.
       return;
     case "delete": {
       if (id) return { method: "delete", id };

@@ -29,7 +29,8 @@ export function changedFields(
       : !isSame(field, before, after);
     if (isChanged) changed[name] = after;
   }
-  // Other collections may lack the series: the fault then stands where the body has it.
+  // New collections may lack the series: the error is then to point at `series_id`, which the body
+  // has, so that is written too.
   if (changed.product_collections && body.series_id) {
     changed.series_id = body.series_id;
   }

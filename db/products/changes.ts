@@ -239,7 +239,7 @@ function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
   { summary }: Source,
 ): Statement<ChangesRow> {
-  const found = include.size === 0 ? sql`select * from positions` : smallPositions(documentSize);
+  const found = include.size === 0 ? sql`select * from positions` : smallPositions(detailsSize);
   return sql`
     with positions as materialized (${positionsOf(range, limit)}),
     entries as (
@@ -296,7 +296,7 @@ function changesPage(
 const UNKNOWN_BYTES = PAGE_BYTES / 16;
 
 /** The size of the arrays of product `c`, which is known without reading its document. */
-export const documentSize = sql`coalesce(
+export const detailsSize = sql`coalesce(
   (
     select octet_length(d.details)
     from product_documents d

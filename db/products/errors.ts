@@ -38,8 +38,9 @@ import { type Change, isIdOf, ROWS_FOUND, type Write } from "./change.ts";
 import { recordWithId } from "./json.ts";
 
 /*
- * Constraints of the database refuse what a body cannot say about itself. It stops at the
- * first violation, so the stored rows are read then, to report every error in the body.
+ * Constraints of the database refuse what a body cannot say about itself. PostgreSQL reports
+ * only the first that is violated, so the stored rows are read then, to report every error in
+ * the body.
  */
 
 /** The error detail of a product whose JSON is larger than 4 MiB. */

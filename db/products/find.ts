@@ -16,7 +16,7 @@ const FOUND_WORD = /"([^"]*)"|[^\s,]+/g;
 const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
 
 /** The words and phrases of `q`, in order. Initials that follow each other are one word. */
-function foundWordsOf(term: string): string[] {
+function wordsOfQuery(term: string): string[] {
   const words: string[] = [];
   let isInitials = false;
   for (const [word, phrase] of term.matchAll(FOUND_WORD)) {
@@ -30,7 +30,7 @@ function foundWordsOf(term: string): string[] {
 }
 
 /** A word of `q`. */
-interface FoundWord {
+interface QueryWord {
   /** As it is typed. */
   word: string;
   /** As texts have it. Empty if folding leaves nothing of it. */
@@ -40,9 +40,9 @@ interface FoundWord {
   in_imprints: boolean;
 }
 
-/** What `q` finds, in order of its words. */
-export interface Found {
-  words: FoundWord[];
+/** The words of `q`, folded, in order, and all of `q` folded. */
+export interface QueryWords {
+  words: QueryWord[];
   whole: string;
 }
 
@@ -53,8 +53,8 @@ const INDEXED = /[\p{L}\p{N}]{3}/u;
 export async function findWords(
   database: Pick<Queries, "lookUp">,
   term: string | undefined,
-): Promise<Found | undefined> {
-  const given = term ? foundWordsOf(term) : [];
+): Promise<QueryWords | undefined> {
+  const given = term ? wordsOfQuery(term) : [];
   if (given.length === 0) return;
   const words = await database.lookUp(foldedWords(given));
   return { words, whole: words[0]!.whole };
@@ -67,7 +67,7 @@ export async function findWords(
  */
 function foldedWords(
   words: readonly string[],
-): Statement<FoundWord & { whole: string }> {
+): Statement<QueryWord & { whole: string }> {
   const rows = words.map((word, place) => (
     { word, place, is_short: !INDEXED.test(word) }
   ));
@@ -114,8 +114,8 @@ export interface Finding {
  * Finds what has each word, or is of a publisher or imprint that it names. If folding leaves
  * nothing of all of them, they are searched for as they are.
  */
-export function finding(found: Found): Finding {
-  const contains = found.whole === "" ? ({ word }: FoundWord) => containsWord(word) : containsFound;
+export function finding(found: QueryWords): Finding {
+  const contains = found.whole === "" ? ({ word }: QueryWord) => containsWord(word) : containsFound;
   return {
     conditions: found.words.map((word) => sql` and ${contains(word)}`),
     relevance: relevance(found),
@@ -123,7 +123,7 @@ export function finding(found: Found): Finding {
 }
 
 function containsFound(
-  { word, folded, in_publishers, in_imprints }: FoundWord,
+  { word, folded, in_publishers, in_imprints }: QueryWord,
 ): Statement {
   const texts = new Set([folded, isbnPartOf(word) || folded]);
   const named = (table: string) =>
@@ -168,7 +168,7 @@ function inFoundText(folded: string): Statement {
  * with them, 3 if all are words of the title, else 4. Most titles lack a word, and the
  * shortest comparison tells so first.
  */
-function relevance({ words, whole }: Found): Statement {
+function relevance({ words, whole }: QueryWords): Statement {
   const all = words.map(({ folded }) => folded);
   const isMissing = all.map((word) => sql`s.title not like ${`%${word}%`}`);
   const areWords = all.map((word) => sql`' ' || s.title || ' ' like ${`% ${word} %`}`);
@@ -187,7 +187,7 @@ function relevance({ words, whole }: Found): Statement {
  * Finds what is nearest, where nothing has each word: a word may be spelled with one mistake.
  * Those with the most similar title come first. Undefined if no word may have a mistake.
  */
-export function nearest({ words, whole }: Found): Finding | undefined {
+export function nearest({ words, whole }: QueryWords): Finding | undefined {
   const spelled = words.filter(({ folded }) => isSpelled(folded));
   if (spelled.length === 0 || spelled.length > MAX_MISTAKES) return;
   return {
@@ -202,7 +202,7 @@ export function nearest({ words, whole }: Found): Finding | undefined {
 const MAX_MISTAKES = 8;
 
 /** The condition that `s`, or its publisher or imprint, has the word with at most one mistake. */
-function isNear({ folded }: FoundWord): Statement {
+function isNear({ folded }: QueryWord): Statement {
   const patterns = spellings(folded).map((spelling) => `%${spelling}%`).join();
   const isLike = sql`like any(string_to_array(${patterns}, ','))`;
   const named = (table: string, column: string) =>

@@ -1,8 +1,8 @@
 import { names, organization, raw, sql, type Statement } from "../connections/sql.ts";
 
 /**
- * Inserts documents `b` as versions, with these columns of their own and the values of those.
- * A document without `names_version` is never valid (-1).
+ * Inserts documents `b` as versions. `columns` and `values` are what else a version has, such as
+ * its author; `l` is the version before it. A document without `names_version` is never valid (-1).
  */
 export function insertVersions(
   built: Statement,
@@ -30,7 +30,7 @@ export function insertVersions(
   `;
 }
 
-/** The time of a version that was made then: as responses show it, and after that of version `l`. */
+/** `madeAt` in whole milliseconds, or one after version `l` if that is later. */
 export function changedAfter(madeAt: string): Statement {
   return raw(`greatest(
     date_trunc('milliseconds', ${madeAt}), l.changed_at + interval '1 millisecond'

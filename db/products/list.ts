@@ -9,7 +9,7 @@ import { type Finding, finding, findWords, nearest } from "./find.ts";
 import { documentsFirst, includedArrays, type ProductsRow, type Source } from "./pages.ts";
 import { mayBeCommon } from "./search.ts";
 import { type FoundQuery, selected, sortingOf } from "./selected.ts";
-import { storedCount, totalOf } from "./totals.ts";
+import { countKeyOf, totalOf } from "./totals.ts";
 
 /*
  * A page of products. `selected.ts` says which products a query selects and in what order,
@@ -84,7 +84,7 @@ function selectPage(
   // of the catalogue, of which a page reads little.
   const isFoundOnce = found || search && !mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
-  const isPrepared = sort === DEFAULT_SORT && storedCount(query);
+  const isPrepared = sort === DEFAULT_SORT && countKeyOf(query);
   const offset = opaque(offsetOf(query), "bigint");
   const range = isPrepared
     ? sql`limit ${opaque(limit, "bigint")} offset ${offset}`

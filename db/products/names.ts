@@ -102,7 +102,10 @@ function isFault(change: Write | ApiError): change is ApiError {
   return change instanceof ApiError;
 }
 
-/** Whether it is the error of a body of which something was accepted that is to be checked. */
+/**
+ * Whether what was accepted of a refused body has what only the database can check: references,
+ * or dates beside the day of publication that is stored.
+ */
 function isUnchecked(change: Write | ApiError): boolean {
   if (!isFault(change)) return false;
   const body = acceptedBody(change);

@@ -3,7 +3,7 @@ import type { ArrayName } from "../../schema/product.ts";
 import { joined, opaque, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
-import { storeProducts } from "./store_unauthored.ts";
+import { storeDocuments } from "./store_unauthored.ts";
 import { listedRows, listedValues, summaryJson, wholeTerritories } from "./json.ts";
 
 /** Where a page reads the summaries of its products. */
@@ -82,7 +82,7 @@ export async function documentsFirst<Row extends ProductsRow>(
   const page = await read(DOCUMENTS);
   if (!page.missing) return page;
   if (page.is_storable) {
-    database.inBackground(...storeProducts(page.missing.split(",")));
+    database.inBackground(...storeDocuments(page.missing.split(",")));
   }
   return await read(TABLES);
 }

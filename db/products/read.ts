@@ -1,6 +1,6 @@
 import { ApiError, unavailable } from "../../schema/errors.ts";
 import type { ArrayName } from "../../schema/product.ts";
-import { isOneOf, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import { composed, isOneOf, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { type LongText, MAX_BYTES, readLong, SHORT_BYTES, upTo } from "../long_text.ts";
@@ -16,7 +16,7 @@ import {
   validDocument,
 } from "./document.ts";
 import { productNotFound, tooLarge } from "./errors.ts";
-import { storeProducts } from "./store_unauthored.ts";
+import { storeDocuments } from "./store_unauthored.ts";
 import { storeLatest } from "./versions.ts";
 
 /*
@@ -29,11 +29,12 @@ import { storeLatest } from "./versions.ts";
  */
 
 /** The products with this id, or these, and the valid document `d` of each. */
-const productsWithDocument = sql`
+const productsWithDocument = (isId: Statement) =>
+  sql`
   from products p
   join organizations o on o.id = ${organization}
   ${validDocument}
-  where p.organization_id = ${organization} and p.id
+  where p.organization_id = ${organization} and p.id ${isId}
 `;
 
 /** Returns the full product, with its entity tag. Throws `NOT_FOUND`. */
@@ -41,7 +42,7 @@ export async function getProduct(
   database: Queries,
   id: string,
 ): Promise<{ product: string; etag: string }> {
-  let [stored] = await database.lookUp(selectStored(id, shortText));
+  let [stored] = await database.lookUp(selectShort(id));
   if (stored?.too_long) {
     const statement = (allowed: number) => selectStored(id, textUpTo(allowed));
     stored = await readLong(database, "lookUp", statement, stored.too_long);
@@ -60,7 +61,7 @@ export function selectStored(
 ): Statement<{ product: string | null; etag: string | null } & LongText> {
   return sql`
     select ${text}, d.etag
-    ${productsWithDocument} = ${id}
+    ${productsWithDocument(sql`= ${id}`)}
   `;
 }
 
@@ -69,9 +70,10 @@ function textUpTo(allowed: number | Statement): Statement {
   return upTo(allowed, fullProduct, "product", sizeOfDocument);
 }
 
-/** The same for each size, composed once: most requests read a short product. */
-const shortText = textUpTo(raw(String(SHORT_BYTES)));
 const anyText = textUpTo(raw(String(MAX_BYTES)));
+
+/** Most requests read a short product, by a statement whose text is the same string each time. */
+const selectShort = composed((id: string) => selectStored(id, textUpTo(raw(String(SHORT_BYTES)))));
 
 /**
  * Returns an array of the product, with the product's entity tag. PostgreSQL cuts the
@@ -127,7 +129,7 @@ export async function readBuilt(
   if (!built) throw productNotFound(id);
   const { text, etag, is_storable, bytes } = built;
   if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
-  if (is_storable && !isNew) database.inBackground(...storeProducts([id]));
+  if (is_storable && !isNew) database.inBackground(...storeDocuments([id]));
   return { text, etag };
 }
 
@@ -168,7 +170,7 @@ export async function readTags(
 ): Promise<Map<string, string>> {
   const replies = await tx.send(
     ...before,
-    sql`select p.id, d.etag ${productsWithDocument} ${isOneOf(ids)}`,
+    sql`select p.id, d.etag ${productsWithDocument(isOneOf(ids))}`,
   );
   const tags = new Map<string, string>();
   for (const row of replies.at(-1)!) {
@@ -190,7 +192,7 @@ export function selectProducts(
 ): Statement<ProductJson> {
   return sql`
     select p.id, ${currentProduct} as product
-    ${productsWithDocument} ${isOneOf(ids)}
+    ${productsWithDocument(isOneOf(ids))}
   `;
 }
 

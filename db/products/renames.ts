@@ -36,16 +36,17 @@ interface Chunk {
 /** Spreads the renames that wait now, of one organization after the other. Other processes may do the same. */
 export async function spreadRenames(database: Database): Promise<void> {
   let after: string | null = null;
-  let isWorking = false;
+  let hasMoved = false;
   for (;;) {
     const [[chunk]]: [Chunk[]] = await chunkQueries(database).write(sql<Chunk>`
       select organization, records from spread_renames(${after}, ${CHUNK_PRODUCTS})
     `);
-    isWorking ||= chunk!.records > 0;
+    hasMoved ||= chunk!.records > 0;
     after = chunk!.organization;
     if (after) continue;
-    if (!isWorking) return;
-    isWorking = false;
+    // All organizations had their turn. There is another round, unless this one moved nothing.
+    if (!hasMoved) return;
+    hasMoved = false;
   }
 }
 

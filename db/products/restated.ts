@@ -14,7 +14,7 @@ export const SAID_TWICE = [
   ["product_availability_id", "product_territories"],
 ] as const;
 
-/** The fields that say the cover. */
+/** The row of the cover. */
 const [COVER] = SAID_TWICE;
 
 /**
@@ -44,9 +44,10 @@ function firstCover(resources: Statement): Statement {
 
 const FIELDS_WITH_COVER = sql`r.fields || coalesce((
   select case
-    when is_moved = is_linked then null
+    -- Neither has changed, or both have: they stay as they are given.
+    when url_changed = link_changed then null
     when r.is_whole and r.fields ?& array['cover_image_url', 'supporting_resources'] then null
-    when is_linked then jsonb_build_object('cover_image_url', cover.link)
+    when link_changed then jsonb_build_object('cover_image_url', cover.link)
     -- Without a cover, the link stays.
     when now.url is not null then jsonb_build_object(
       'supporting_resources', jsonb_set(now.resources, cover.place, to_jsonb(now.url))
@@ -61,7 +62,7 @@ const FIELDS_WITH_COVER = sql`r.fields || coalesce((
   cross join lateral ${firstCover(sql`now.resources`)} cover
   cross join lateral (
     select now.url is distinct from p.cover_image_url, cover.link is distinct from old.link
-  ) changed (is_moved, is_linked)
+  ) changed (url_changed, link_changed)
 ), '{}')`;
 
 /** Gives every supply with the old availability of its product the new one. The products are locked. */

@@ -16,7 +16,7 @@ import type { Cause } from "./write_together.ts";
 import {
   isChosen,
   noHistory,
-  notThen,
+  noStateThen,
   type OldestVersion,
   oldestVersion,
   valuesOf,
@@ -222,7 +222,7 @@ async function explainRestoration(
         "No state of the product is kept",
       );
   }
-  const error = notThen(id, { version, at }, oldest);
+  const error = noStateThen(id, { version, at }, oldest);
   if (error.code !== "NOT_FOUND") return error;
   const pointer = version === undefined ? "/at" : "/version";
   return invalid("The body", [

@@ -178,7 +178,7 @@ function rowsOfTree(
   return rows;
 }
 
-/** The rows to update, with the types that they may have, and the rows to create. Some of these have theirs (`NEW_ROW`). */
+/** The rows to update, with the types that they may have, and the rows to create, which get an id unless the entry has one (`NEW_ROW`). */
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const named: Entry[] = [];
   const unnamed: Entry[] = [];
@@ -370,11 +370,11 @@ function deleteOthers(
   productIds: readonly string[],
   rows: readonly Entry[],
 ): Statement[] {
-  return productIds.length > 0 ? [others(array)(productIds, json(rows))] : [];
+  return productIds.length > 0 ? [deletedOthers(array)(productIds, json(rows))] : [];
 }
 
 /** Deletes the rows of products that are not among these. */
-const others = remembered(({ table, key = ["id"] }: Rows): RowsStatement => {
+const deletedOthers = remembered(({ table, key = ["id"] }: Rows): RowsStatement => {
   const stored = key.map((column) => `x.${column}`);
   return composedForIds((isId, rows: Json) =>
     sql`

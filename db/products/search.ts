@@ -26,7 +26,10 @@ export function mayBeCommon(term: string): boolean {
   return wordsOf(term).every((word) => word.length <= COMMON_LENGTH);
 }
 
-/** What an index finds of a search, before its conditions are checked. */
+/**
+ * Conditions that a search implies and the trigram index answers: beside `searchConditions`, they
+ * only narrow what is read.
+ */
 export function indexConditions(term: string): Statement[] {
   return wordsOf(term).flatMap(indexCondition);
 }

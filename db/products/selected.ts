@@ -105,7 +105,7 @@ export function selected(
     ...found?.conditions ?? [],
   ];
   const isSearched = terms.length > 0;
-  // Without a term, products have the time of creation.
+  // `product_search` has the time of creation for searches. Without one, `products` is read alone.
   const isByAge = sorting?.of === "s" && !isSearched;
   const of = isByAge ? "p" : sorting?.of;
   const isByTime = updated_since !== undefined || of === "c";
@@ -125,7 +125,7 @@ export function selected(
       idOf(first)
     }`
   );
-  // Every product's. The index by age has it as its condition.
+  // True of every product: the partial index by age is used only with its condition.
   const age = isByAge ? raw("and p.created_at >= '-infinity'") : [];
   const since = updated_since ? sql`and c.updated_at >= ${updated_since}` : [];
   return sql`

@@ -5,7 +5,7 @@ import { changedAfter, insertVersions, orElse } from "./insert_versions.ts";
 
 /*
  * Versions that nobody is known to have made: SQL beside the service changes products, and stores
- * none. So reads store what they had to build (`storeProducts`), and a write that finds that the
+ * none. So reads store what they had to build (`storeDocuments`), and a write that finds that the
  * version before it is missing fails (`assertStored`), and is repeated after `storeUnauthored`.
  */
 
@@ -17,7 +17,7 @@ import { changedAfter, insertVersions, orElse } from "./insert_versions.ts";
  * The lock keeps a product from being changed meanwhile, or deleted. NOWAIT prevents
  * deadlocks.
  */
-export function storeProducts(ids: readonly string[]): Statement[] {
+export function storeDocuments(ids: readonly string[]): Statement[] {
   const isId = isOneOf(ids);
   const smallest = sql`
     select d.*
@@ -68,7 +68,7 @@ export function storeUnauthored(ids: readonly string[]): Statement {
 }
 
 /**
- * Inserts documents that nobody is known to have written: SQL did, when the product says. A
+ * Inserts documents that SQL beside the service has made, at the time that the product says. A
  * version follows another one, unless that is a deletion.
  */
 function insertUnauthored(built: Statement): Statement {

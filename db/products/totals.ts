@@ -17,7 +17,7 @@ import { termed } from "./terms.ts";
  * The key of the stored total: for all products, or for a single value of a single
  * filter. Undefined if the list must be counted.
  */
-export function storedCount(
+export function countKeyOf(
   query: ListQuery,
 ): { filter: string; value: unknown } | undefined {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
@@ -43,7 +43,7 @@ export function storedCount(
  * the last page, the products are counted, so a total that is too small hides none.
  */
 export function totalOf(query: FoundQuery): Statement {
-  const stored = storedCount(query);
+  const stored = countKeyOf(query);
   if (!stored) return countOf(query);
   const end = BigInt(query.page) * BigInt(query.limit);
   return sql`(

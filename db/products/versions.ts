@@ -38,8 +38,8 @@ export const versionColumns = sql`
 
 /**
  * Stores the version of a product that SQL beside the service has made since the last one,
- * before it is shown. Returns whether there was one: under load, and without the primary, it
- * is left to the next read or write.
+ * before it is shown. Returns whether there was one. Under load, and without the primary, it is
+ * left to the next read or write.
  */
 export async function storeLatest(
   database: Queries,
@@ -93,7 +93,7 @@ export async function getPastProduct(
   );
   if (found?.is_there) return found.product!;
   const [oldest] = await database.lookUp(oldestVersion(id));
-  throw notThen(id, choice, oldest);
+  throw noStateThen(id, choice, oldest);
 }
 
 /** The oldest version of the product that is kept. */
@@ -114,7 +114,7 @@ export function oldestVersion(id: string): Statement<OldestVersion> {
 }
 
 /** The error of a choice that finds no state of the product. */
-export function notThen(
+export function noStateThen(
   id: string,
   { version, at }: Choice,
   oldest: OldestVersion | undefined,

@@ -253,9 +253,10 @@ function setSeries(changes: readonly Write[]): Statement[] {
  * checks only the form that is stored: the last one of several changes.
  */
 function assertForms(changes: readonly Write[]): Statement[] {
-  const isStored = (body: ProductBody) => body.format_id && changes.length === 1;
+  // The foreign key of the format checks a single one.
+  const isCheckedByKey = (body: ProductBody) => body.format_id && changes.length === 1;
   const forms = changes.flatMap(({ body }) =>
-    body.product_form_id && !isStored(body) ? [body.product_form_id] : []
+    body.product_form_id && !isCheckedByKey(body) ? [body.product_form_id] : []
   );
   if (forms.length === 0) return [];
   const known = sql`from product_forms x where x.id ${isOneOf(forms)}`;

@@ -147,6 +147,7 @@ async function writePlans(
   }
   const written = new Set(done.map(({ row }) => row));
   if ([...names.keys()].every((row) => written.has(row))) return;
+  // Names were created for rows that are not written: again, for the written rows alone.
   await tx.send(sql`rollback to savepoint names`);
   await writePlans(tx, plans.filter(({ row }) => written.has(row)), options);
 }

@@ -1,4 +1,4 @@
-import { guarded } from "../../schema/sheets/cells.ts";
+import { safeCell } from "../../schema/sheets/cells.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
 import { isBlank, readRows, type Source } from "../../schema/sheets/read.ts";
 import { type SheetMessage, type SheetReport, SheetTally } from "../../schema/sheets/report.ts";
@@ -10,6 +10,14 @@ import { type ReadOptions, readThrough, type Sheet } from "./first_pass.ts";
 import { importRows } from "./group.ts";
 import type { Twin } from "./rivals.ts";
 import { SheetRow } from "./sheet_row.ts";
+
+/*
+ * A sheet into the catalogue:
+ *
+ *     readThrough   first_pass.ts   reads all rows once: header, form, and rows of one product
+ *     importRows    group.ts        a hundred rows: finds their products, plans and writes them
+ *     SheetRow.end  sheet_row.ts    the outcome of a row, for the report and the refused sheet
+ */
 
 /** The rows of a group, which is written in one transaction. */
 const GROUP = 100;
@@ -106,6 +114,6 @@ async function* mendable(
       yield BYTE_ORDER_MARK;
     }
     const rest = cells.filter((_, i) => i !== old);
-    yield writeRows([[guarded(error), ...rest]], form.delimiter);
+    yield writeRows([[safeCell(error), ...rest]], form.delimiter);
   }
 }

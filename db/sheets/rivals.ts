@@ -10,7 +10,7 @@ interface Rows {
   rival?: number;
 }
 
-/** The line of a row of the same product that says something else, or that it says the same. */
+/** What a row learns of another row of its product: its line, if that says something else, or that it says the same. */
 export type Twin = number | "same";
 
 /** The rows of a sheet that mean one product, however each names it. */

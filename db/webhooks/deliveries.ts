@@ -191,7 +191,7 @@ export function sendAll(webhookId: string): Statement {
 }
 
 /** Deletes the waiting messages that move the cursor: the cursor or the events have been changed. */
-export function dropCursors(webhookId: string): Statement {
+export function dropCursorMessages(webhookId: string): Statement {
   return sql`
     delete from webhook_deliveries message
     where message.organization_id = ${organization} and message.webhook_id = ${webhookId}

@@ -39,6 +39,7 @@ export async function cursorAt(
   const { range: { from }, cursorAfter } = await openFeed(reads, after);
   // Later commits get higher versions, so the newest entry marks the end.
   const end = position === "now" && { version: from.start, id: LAST_ID };
+  // With `more`, a cursor that was given keeps its age. A new one begins now.
   return cursorAfter({ ...from, ...end, more: after !== undefined });
 }
 

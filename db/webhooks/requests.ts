@@ -12,7 +12,7 @@ import { json, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type EntryPage, pageOf } from "../entry_page.ts";
 import { uuidv7 } from "../uuid.ts";
-import { announceDisabled, dropCursors, isUntried, sendAll } from "./deliveries.ts";
+import { announceDisabled, dropCursorMessages, isUntried, sendAll } from "./deliveries.ts";
 import { cursorAt } from "./feed.ts";
 import {
   disabledBy,
@@ -190,7 +190,7 @@ export async function updateWebhook(
     };
     const results = await tx.commit(
       ...isChanged ? [storeWebhook(webhook)] : [],
-      ...cursor || fields.events ? [dropCursors(id)] : [],
+      ...cursor || fields.events ? [dropCursorMessages(id)] : [],
       ...beginsAgain ? [sendAll(id)] : [],
       ...isDisabled ? announceDisabled(webhook) : [],
       webhookById(id),

@@ -12,7 +12,7 @@ import { hostOf } from "../../schema/targets.ts";
  */
 const LOOK_UPS_AT_ONCE = 20;
 
-/** The part of them for one organization, of what the others leave. An organization alone gets five. */
+/** `Queue` takes it twice: an organization alone may have half of them, and its one caller here half of that, five. */
 const ORGANIZATION_PART = 1 / 2;
 
 /** Resolves the names of receivers. */

@@ -63,7 +63,7 @@ export async function post(sent: Post): Promise<Answer> {
     : await exchange(url, addresses, sent, deadline);
 }
 
-/** Sends the request to one of these addresses: the name is not resolved again. */
+/** Sends the request to one of these addresses, and reads the answer. */
 function exchange(
   url: URL,
   addresses: LookupAddress[],

@@ -97,6 +97,10 @@ export class Throttle {
     return Math.max(0, Math.floor(most));
   }
 
+  /**
+   * The pause after a message. It grows with the square of the requests in service: one hardly
+   * slows the sender down, and nine are the most.
+   */
   #yieldMs(): number {
     return Math.min(MAX_YIELD_MS, Math.max(1, this.#requests() ** 2) / 12);
   }

@@ -28,26 +28,26 @@ export const TOO_LONG = "#too_long";
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 /** A text as a cell that no program takes for a formula. */
-export function guarded(text: string): string {
+export function safeCell(text: string): string {
   if (text.length >= MAX_CELL) return TOO_LONG;
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** The text of a guarded cell. */
-export function unguarded(cell: string): string {
+/** The text of a safe cell. */
+export function textOfSafe(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
 /** The cell of a value in an export. */
 export function cellOf(value: unknown, { kind, field }: Column, decimal?: Decimal): string {
   if (value === null) return "";
-  if (kind === "list") return guarded(cellOfList(field, value));
+  if (kind === "list") return safeCell(cellOfList(field, value));
   const text = JSON.isRawJSON(value) ? value.rawJSON : String(value);
   // One hyphen keeps an ISBN text in every program.
   if (kind === "isbn") {
     return text.replace(/^(?:\d{3}(?=.{10}$)|\d(?=.{9}$))/, "$&-");
   }
-  if (kind !== "amount") return guarded(text);
+  if (kind !== "amount") return safeCell(text);
   return decimal === "comma" ? text.replace(".", ",") : text;
 }
 
@@ -88,7 +88,7 @@ export function readCell(
     case "date":
       return readDate(cell.trim(), dates);
     case "list":
-      return { value: readList(field, unguarded(cell), before as Entry[] ?? []) };
+      return { value: readList(field, textOfSafe(cell), before as Entry[] ?? []) };
   }
   const word = cell.trim().toLowerCase();
   // No code has one digit: a spreadsheet program has taken the zero off.
@@ -99,7 +99,7 @@ export function readCell(
     return { value: Number(word) };
   }
   if (kind !== "boolean" && !(isTyped && typeof before === "boolean")) {
-    return { value: unguarded(cell) };
+    return { value: textOfSafe(cell) };
   }
   if (["true", "yes", "1"].includes(word)) return { value: true };
   if (["false", "no", "0"].includes(word)) return { value: false };

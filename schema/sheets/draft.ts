@@ -1,7 +1,7 @@
 import type { Entry } from "../bodies.ts";
 import { type ApiError, splitMessage } from "../errors.ts";
 import { objectsIn } from "../objects.ts";
-import { type CellForm, cellOf, isCellOf, readCell, TOO_LONG, unguarded } from "./cells.ts";
+import { type CellForm, cellOf, isCellOf, readCell, textOfSafe, TOO_LONG } from "./cells.ts";
 import { type Column, entryOf, PUBLICATION, valueAt } from "./columns.ts";
 import type { CellChange, SheetMessage } from "./report.ts";
 
@@ -132,7 +132,7 @@ export function changesOf({ set }: Draft, valid: Entry): CellChange[] {
   return set.map(({ column, cell, before, value }) => ({
     column: column.name,
     ...column.kind === "list"
-      ? { from: cellOf(before, column), to: unguarded(cell) }
+      ? { from: cellOf(before, column), to: textOfSafe(cell) }
       : { from: before, to: value && (valueAt(valid, column) ?? value) },
   })).filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }

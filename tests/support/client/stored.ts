@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted } from "../../../db/commands/recount.ts";
 import { selectBuilt } from "../../../db/products/read.ts";
-import { storeProducts } from "../../../db/products/store_unauthored.ts";
+import { storeDocuments } from "../../../db/products/store_unauthored.ts";
 import type { App } from "../app/harness.ts";
 import type { Organization } from "../app/organization.ts";
 import { operationsOf } from "../app/own_app.ts";
@@ -15,7 +15,7 @@ export async function store(
   org: Organization,
   ...ids: string[]
 ): Promise<void> {
-  await operationsOf(app, org).transaction((tx) => tx.commit(...storeProducts(ids)));
+  await operationsOf(app, org).transaction((tx) => tx.commit(...storeDocuments(ids)));
 }
 
 interface Read {
