@@ -143,11 +143,11 @@ export const HistoryParameters = v.object({
   ),
   changed_by: described(
     "The `id` of who changed products: the public id of an API key, or the subject of a token.",
-    v.optional(heading(500)),
+    v.optional(v.pipe(heading(500), v.examples(["rs4rqja4fgi3"]))),
   ),
   operation: described(
     "The `operationId`, or the command.",
-    v.optional(heading(100)),
+    v.optional(v.pipe(heading(100), v.examples(["updateProduct"]))),
   ),
   limit: Limit,
   after: described(AFTER, v.optional(AfterEntry)),

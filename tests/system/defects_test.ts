@@ -5,6 +5,7 @@ import { logDefects } from "../../middleware/log.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import { openApp } from "../support/app/harness.ts";
+import { settled } from "../support/app/settled.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { assertDetails } from "../support/client/expect.ts";
 import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
@@ -162,6 +163,8 @@ Deno.test("What the service fails at", async ({ step: it }) => {
     await app.sql`
       update onix_records set record = '<Product' where product_id = ${odd.id}
     `;
+
+    await settled(app.sql);
 
     const [left, ...more] = await client.feed(1);
 

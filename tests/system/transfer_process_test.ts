@@ -4,6 +4,8 @@ import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
+import { settled } from "../support/app/settled.ts";
+import { sessionOf } from "../support/sql/script.ts";
 import {
   command,
   commandsOn,
@@ -106,6 +108,7 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
   });
 
   await it("export ends with a status when its reader closes the pipe", async () => {
+    if (fresh) await settled(sessionOf(fresh.operations));
     for (const format of ["ndjson", "onix"]) {
       const { stdout, stderr } = await run(
         `(${exporting} --format ${format}; echo "status $?" >&2) | head -n 1`,

@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Reply } from "./envelope.ts";
-import { PATIENCE_MS } from "../app/deadline.ts";
-import { eventually } from "../app/eventually.ts";
 import type { App } from "../app/harness.ts";
+import { settled } from "../app/settled.ts";
 
 /** An entry of the feed. */
 export interface Change {
@@ -49,7 +48,7 @@ export class Copy {
 
   /** Reads up to the current end of the feed, and returns the changes. */
   async catchUp(query = ""): Promise<Change[]> {
-    await settled(this.#app);
+    await settled(this.#app.sql);
     const all: Change[] = [];
     for (;;) {
       const { changes, more } = await this.read(query);
@@ -70,19 +69,6 @@ export class Copy {
     }
     assertEquals(inOrder(this.products), inOrder(listed));
   }
-}
-
-/** Waits until all transactions running now have ended, including those of other tests on the server. */
-async function settled(app: Pick<App, "sql">): Promise<void> {
-  const [now] = await app.sql<
-    { id: string }[]
-  >`select pg_current_xact_id()::text as id`;
-  await eventually(true, async () => {
-    const [row] = await app.sql<{ is_over: boolean }[]>`
-              select pg_snapshot_xmin(pg_current_snapshot()) > ${now!.id}::xid8 as is_over
-    `;
-    return row!.is_over;
-  }, PATIENCE_MS);
 }
 
 function inOrder(products: Map<string, unknown>): unknown[] {
