@@ -24,6 +24,7 @@ import {
   recordOf,
   type Source,
 } from "./books.ts";
+import { ownReference } from "./find.ts";
 
 /** A change of a product: what its record is written from, or its deletion. */
 export type OnixChange =
@@ -99,7 +100,7 @@ export function changedRecord(
   const written = () =>
     change.source
       ? recordOf(change.source, release).record
-      : deletionRecord({ ...change, reference: reference ?? `urn:uuid:${id}` });
+      : deletionRecord({ ...change, reference: reference ?? ownReference(id) });
   return guarded(written, () => undefined, id);
 }
 

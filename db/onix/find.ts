@@ -25,9 +25,9 @@ export interface Found {
   digest: string | null;
   /** Who sent the record last received. */
   last_sender: string | null;
-  /** Whether that is another sender than that of the message, whose own last record is stored, too. */
+  /** Whether the last record of this message's sender is stored, too, since another one's came later. */
   has_own: boolean;
-  /** Whether the product has no edits: it has not changed since the sender's record was stored, which kept none. */
+  /** Whether the product is as this sender's record left it: nothing has changed it since, and no edit was kept. */
   is_current: boolean;
   /** When the sender of the message sent the latest message with the product, in milliseconds. */
   sent_at: number | null;

@@ -50,7 +50,7 @@ export async function importGroup(
     const outcomes: Outcomes = new Map();
     for (let left = rest; left.length > 0;) left = await pass(tx, left, outcomes, options);
     return outcomes;
-  }, WAITS);
+  }, LOCK_TIMEOUT);
   for (const outcome of outcomes.values()) {
     // The product that it creates is rolled back.
     if (dryRun && outcome.outcome === "created") outcome.id = null;
@@ -59,7 +59,7 @@ export async function importGroup(
 }
 
 /** Another import of the same records may take longer than the time for other locks. */
-const WAITS = sql`set local lock_timeout = '8s'`;
+const LOCK_TIMEOUT = sql`set local lock_timeout = '8s'`;
 
 /**
  * Decides without a transaction what writes nothing: the records that are the only ones of

@@ -41,7 +41,7 @@ export async function importMessage(
   let records = 0;
   let writing = Promise.resolve();
 
-  /** Writes the group while the next one is read. */
+  /** Reads the group, and writes it while the next one arrives. */
   async function flush(): Promise<void> {
     await group.read(queries, pace);
     await writing;
@@ -52,24 +52,24 @@ export async function importMessage(
   }
 
   async function write(group: RecordGroup): Promise<void> {
-    await writeNow(group, waiting);
+    await commit(group, waiting);
     if (waiting.isFull) await writeWaiting();
   }
 
   async function writeWaiting(): Promise<void> {
-    const group = waiting;
+    const held = waiting;
     waiting = new RecordGroup(books);
-    await writeNow(group);
+    await commit(held);
   }
 
-  async function writeNow(
-    group: RecordGroup,
+  async function commit(
+    full: RecordGroup,
     waiting?: RecordGroup,
   ): Promise<void> {
     using _permit = await admit?.();
-    await group.write(queries, options, waiting);
+    await full.write(queries, options, waiting);
     // What is written is counted, whatever happens next.
-    for (const { outcome, ...beside } of group.results()) {
+    for (const { outcome, ...beside } of full.results()) {
       tally.add(outcome, beside);
       records++;
     }

@@ -3,19 +3,20 @@ import type { Item } from "./items.ts";
 
 /*
  * The books of a message while it arrives: their ISBNs, references and forms. An ISBN may go
- * from one book to another in one message, and two books may have one reference by mistake.
+ * from one book to another in one message, whose records are rivals, and two books may have one
+ * reference by mistake.
  */
 
 /** The maximum number of books of a message that are remembered. */
 const MAX_BOOKS = 1_000_000;
 
 export class MessageBooks {
-  readonly #references = new Map<string, string>();
+  readonly #referenceOfIsbn = new Map<string, string>();
   /** The latest ISBN and the first form of each reference. */
   readonly #books = new Map<string, { isbn: string; form: string | null }>();
 
-  /** Adds the ISBN of a record. Returns the other reference under which an earlier record has it. */
-  add({ gist }: Item): string | undefined {
+  /** Adds the ISBN of a record. Returns its rival: the other reference under which an earlier record has it. */
+  addAndFindRival({ gist }: Item): string | undefined {
     const isbn = isbnNumber(gist);
     const { reference, notification, form } = gist;
     if (isbn === null || notification === "05") return;
@@ -24,10 +25,10 @@ export class MessageBooks {
     else if (this.#books.size < MAX_BOOKS) {
       this.#books.set(reference, { isbn, form });
     }
-    const known = this.#references.get(isbn);
+    const known = this.#referenceOfIsbn.get(isbn);
     if (known !== undefined) return known === reference ? undefined : known;
-    if (this.#references.size < MAX_BOOKS) {
-      this.#references.set(isbn, reference);
+    if (this.#referenceOfIsbn.size < MAX_BOOKS) {
+      this.#referenceOfIsbn.set(isbn, reference);
     }
   }
 

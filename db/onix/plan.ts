@@ -9,7 +9,7 @@ import {
   ambiguous,
   isbnInUse,
   NOT_FOUND,
-  STALE_MESSAGE,
+  STALE,
   superseded,
   UNKNOWN_RECORD,
 } from "./record_messages.ts";
@@ -70,7 +70,7 @@ function isStale(
   return stale === "skip" && at !== null && sent_at !== null && at < sent_at;
 }
 
-/** Whether an earlier record of the message, which is of another product, has the ISBN of this one. */
+/** Whether an earlier record of the message has the ISBN of this one, and the two are of different products. */
 function isOfRival(rival: string, { gist }: Item, found: Found | undefined): boolean {
   const references = found ? referencesOf(found) : [];
   return !references.includes(rival) ||
@@ -113,7 +113,7 @@ export function planOf(
       continue;
     }
     if (found && isStale(item, found, options)) {
-      decide(item, "unchanged", found.id, STALE_MESSAGE);
+      decide(item, "unchanged", found.id, STALE);
       continue;
     }
     const names = found

@@ -93,7 +93,7 @@ export class RecordGroup {
       const all = [...messages, referenceOfAnother(reference)];
       this.#entries.push({ ...rejected(reference, arrived.line, all), moreMessages });
     } else {
-      item.rival = this.#books.add(item);
+      item.rival = this.#books.addAndFindRival(item);
       this.#entries.push(item);
     }
   }

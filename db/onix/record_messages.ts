@@ -76,7 +76,7 @@ export function referenceOfAnother(reference: string): Message {
   return messageOf("error", "reference_of_another", message, at);
 }
 
-/** The warning of a record that has lost all its prices: it alone has them. */
+/** The warning of a record whose prices can all not be read. They stay in the stored record alone. */
 export function notOnSale(
   { record, reader, notification }: Incoming,
 ): Message[] {
@@ -113,7 +113,7 @@ export function otherReference(reference: string, value: string): Message {
   return messageOf("warning", "other_reference", message, at);
 }
 
-export const STALE_MESSAGE = messageOf(
+export const STALE = messageOf(
   "warning",
   "stale",
   "The sender has sent a later message with this product: this record is not applied",

@@ -50,7 +50,7 @@ export async function writesOf(
     messages: [],
   }));
   for await (const beside of besideProducts(tx, changes)) {
-    writes.push(...await writesTo(tx, beside, options));
+    writes.push(...await writesOfGroup(tx, beside, options));
   }
   return writes;
 }
@@ -82,7 +82,7 @@ async function* besideProducts(
 }
 
 /** What these records write, after what they name has been found or created. */
-async function writesTo(
+async function writesOfGroup(
   tx: Transaction,
   beside: readonly BesideStored[],
   options: WriteOptions,

@@ -82,6 +82,7 @@ function tell(
     (type === "object" || code === "too_few");
   // Of an empty composite, and of what was lost in it, something else tells.
   const isOfEmpty = missing !== element.name && !hasText(element);
+  // What has lost a part was told of that part.
   const isFollowing = missing !== undefined &&
     (isOfEmpty || reader.hasLost(element));
   if (isFollowing || isAbsent && isWholeOfOnix(element)) return reader.fail();

@@ -43,7 +43,7 @@ export function cover(): Codec {
   };
 }
 
-/** The first link of the first front cover (List 158, 01) that is an image (List 159, 03). */
+/** The same link of a product. */
 export function coverOf(resources: unknown): unknown {
   const covers = objectsIn(resources).filter((resource) =>
     resource.resource_content_type === "01" && resource.resource_mode === "03"

@@ -28,6 +28,7 @@ export function differencesOf(
     else {
       isEdited = true;
       const known = before?.[name];
+      // An edited field keeps the difference that was known before the edit.
       if (known !== undefined && edited.has(name)) differing[name] = known;
     }
   }

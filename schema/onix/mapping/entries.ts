@@ -68,8 +68,9 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
         reader.release(found);
         return [];
       });
-      const isLess = read.length < Math.min(all.length, MAX_ENTRIES);
-      if (isLess && isRight({ name })) {
+      const areSomeLost = read.length < Math.min(all.length, MAX_ENTRIES);
+      // Some rights without the others would say more than the sender did.
+      if (areSomeLost && isRight({ name })) {
         all.forEach((found) => reader.release(found));
         return reader.fail();
       }

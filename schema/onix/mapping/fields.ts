@@ -24,6 +24,7 @@ import type { RecordReader } from "./record_reader.ts";
  * whole object. Nothing here knows a field.
  */
 
+/** The codecs are made once for the fields of an array and a composite. */
 const IN_COMPOSITES = remembered((_: Fields) => new Map<string, [string, FieldCodec][]>());
 
 /** The codecs of the fields in this composite, by field. */
@@ -109,6 +110,7 @@ function isPlace(place: string): boolean {
   return /[/[]/.test(place) || dataElement(place) !== undefined;
 }
 
+/** Whether the response is a whole number. A schema is asked by example. */
 function isWhole(response: v.GenericSchema): boolean {
   return v.is(response, 1) && !v.is(response, 1.5);
 }

@@ -22,7 +22,7 @@ import { inWords, valueInWords } from "./words.ts";
  */
 
 /** The entries of an array: of the sender's last record, of the new one, and the rows here. */
-export interface Versions {
+export interface EntryVersions {
   before: readonly Entry[];
   after: readonly Entry[];
   here: readonly Entry[];
@@ -40,7 +40,7 @@ export interface MergeContext extends Records {
  */
 export function mergeRows(
   array: Entries,
-  { before, after, here }: Versions,
+  { before, after, here }: EntryVersions,
   parent: Place,
   context: MergeContext,
 ): Entry[] {
@@ -76,7 +76,7 @@ export function mergeRows(
   }
   const others = [...rows.values()].filter((row) => {
     const old = olds.get(row.id);
-    return !old || isLeft(array, old, row, parent, context);
+    return !old || staysHere(array, old, row, parent, context);
   });
   return withoutTwins(array, [...said.keys(), ...others], said, of, context);
 }
@@ -94,7 +94,7 @@ function isBack(
 }
 
 /** Whether a row that the sender has removed is left, since it was edited here. */
-function isLeft(
+function staysHere(
   array: Entries,
   old: Entry,
   row: Entry,
@@ -139,7 +139,7 @@ function withoutTwins(
   }
   return rows.flatMap((row) => instead.get(row) ?? [row]);
 
-  /** What was written here goes: the row is again what the sender says, if they say it. */
+  /** The row as if nobody had edited it: what the sender says, or none. */
   function asSaid(row: Entry): Entry[] {
     const entry = said.get(row);
     if (!entry) return [];

@@ -83,11 +83,9 @@ export function readPerson(
   each: Element,
   reader: RecordReader,
 ): Person | undefined {
-  const use = (name: string) => {
+  const claim = (name: string) => {
     const found = child(each, name);
-    const value = valueOf(found);
-    if (found && value) reader.claim(found);
-    return value;
+    if (found && valueOf(found)) reader.claim(found);
   };
   const corporate = childValue(each, "CorporateName") ??
     childValue(each, "CorporateNameInverted");
@@ -97,11 +95,11 @@ export function readPerson(
   const name = whole ? withoutYears(whole) : inverted && spoken(inverted);
   if (!name && !corporate) return;
   if (name) {
-    use("PersonName");
-    NAME_PARTS.forEach(use);
+    claim("PersonName");
+    NAME_PARTS.forEach(claim);
   } else {
-    use("CorporateName");
-    if (!childValue(each, "CorporateName")) use("CorporateNameInverted");
+    claim("CorporateName");
+    if (!childValue(each, "CorporateName")) claim("CorporateNameInverted");
   }
   const person: Person = { name: (name ?? corporate)! };
   if (!name) person.is_organization = true;

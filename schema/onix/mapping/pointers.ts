@@ -149,6 +149,7 @@ function nearest(
     const end = steps.findIndex((step, i) => !way[i] || !fits(step, way[i]!));
     const matched = end < 0 ? steps : steps.slice(0, end);
     const codes = matched.flatMap((step) => step.codes).length;
+    // A step counts more than all codes.
     const found = 10 * matched.length + codes;
     if (matched.length > 0 && found > most) [best, most] = [name, found];
   }

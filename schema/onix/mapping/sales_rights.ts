@@ -13,7 +13,7 @@ import { type FieldCodec, textOf } from "./codec.ts";
  * array, and in a record an element of its own, without a territory.
  */
 
-/** The sales rights, and after them that of the rest of the world, an element of its own without territory. */
+/** The codec of the sales rights, that of the rest of the world last. */
 export function salesRights(): FieldCodec {
   const { fields } = ARRAYS.product_sales_rights;
   const rest = "ROWSalesRightsType";

@@ -13,7 +13,7 @@ export interface Substitutes {
   identifier: Element;
 }
 
-/** What the schema demands and the catalogue has no value for. */
+/** The codes that stand for a value, by element. */
 const FILLERS: Readonly<Record<string, string>> = {
   CitedContentType: "01",
   ContentAudience: "00",

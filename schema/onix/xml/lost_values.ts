@@ -74,9 +74,9 @@ export function isPeriodLost(period: Element, tell: Tell): boolean {
   const [found] = childrenOf(period, "Date");
   if (!read || !found) return true;
   if ("fault" in read) {
-    const isRight = role === undefined && read.fault !== "invalid_date";
-    if (!isRight) tell(found, read.fault, read.message);
-    return !isRight;
+    const isPeriodOfRights = role === undefined && read.fault !== "invalid_date";
+    if (!isPeriodOfRights) tell(found, read.fault, read.message);
+    return !isPeriodOfRights;
   }
   const isEnd = FIRST_OR_LAST.includes(role ?? "");
   if (role === SPAN && !("from" in read)) {
