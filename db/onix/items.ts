@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { guarded } from "../../schema/defects.ts";
+import { remembered } from "../../schema/objects.ts";
 import { childValue, type Element, saidOf } from "../../schema/onix/xml/element.ts";
 import {
   type Incoming,
@@ -40,13 +41,18 @@ export interface Arrived {
   length: number;
 }
 
+/** What a header decides of its records: when it was sent, and what each is read with, as text. */
+const decidedBy = remembered((header: Element) => {
+  const sent = sentOf(header);
+  const defaults = header.children.filter(({ name }) => name.startsWith("Default"));
+  return { sent, text: JSON.stringify([sent.ahead !== undefined, ...defaults.map(saidOf)]) };
+});
+
 /** A record of a message with this header. */
 export function arrivedOf(product: Element, header: Element): Arrived {
-  const sent = sentOf(header);
+  const { sent, text } = decidedBy(header);
   const said = saidOf(product);
-  const defaults = header.children.filter(({ name }) => name.startsWith("Default"));
-  const ofHeader = JSON.stringify([sent.ahead !== undefined, ...defaults.map(saidOf)]);
-  const hash = createHash("sha256").update(ofHeader).update(said).digest("base64url");
+  const hash = createHash("sha256").update(text).update(said).digest("base64url");
   return {
     kind: "arrived",
     product,

@@ -84,14 +84,11 @@ export class RecordGroup {
     const item = readItem(arrived, readings);
     if ("kind" in item) {
       const { reference, line, messages, moreMessages } = item;
-      this.#entries.push({
-        ...rejected(reference, line, messages),
-        moreMessages,
-      });
+      this.#entries.push(rejected(reference, line, messages, moreMessages));
     } else if (this.#books.isAnother(item)) {
       const { reference, messages, moreMessages } = item.gist;
       const all = [...messages, referenceOfAnother(reference)];
-      this.#entries.push({ ...rejected(reference, arrived.line, all), moreMessages });
+      this.#entries.push(rejected(reference, arrived.line, all, moreMessages));
     } else {
       item.rival = this.#books.addAndFindRival(item);
       this.#entries.push(item);
@@ -162,6 +159,7 @@ function rejected(
   reference: string | null,
   line: number,
   messages: Outcome["messages"],
+  moreMessages = 0,
 ): Imported {
   const record_reference = reference && reference.slice(0, MAX_REFERENCE);
   return {
@@ -172,5 +170,6 @@ function rejected(
       outcome: "rejected",
       messages,
     },
+    moreMessages,
   };
 }
