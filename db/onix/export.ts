@@ -4,6 +4,7 @@ import { type Sender, writeMessage } from "../../schema/onix/xml/write.ts";
 import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import type { Reads } from "../products/changes.ts";
+import { readAhead } from "../read_ahead.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { changedRecord, listOnixChanges } from "./changes.ts";
 import { type Form, readSender } from "./message.ts";
@@ -64,20 +65,18 @@ async function writeFeed(
   let written = 0;
   let failed = 0;
 
-  function pageAfter(cursor: Cursor | undefined) {
-    const page = listOnixChanges(snapshot, { after: cursor, limit: RECORDS_PER_PAGE });
-    // It is awaited after the records of the page before, which may fail.
-    page.catch(() => {});
-    return page;
+  async function* pages() {
+    let from = after;
+    for (let more = true; more;) {
+      const page = await listOnixChanges(snapshot, { after: from, limit: RECORDS_PER_PAGE });
+      yield page;
+      ({ cursor: from, more } = page);
+    }
   }
 
   async function* records(): AsyncGenerator<Element> {
-    let next = pageAfter(after);
-    for (let more = true; more;) {
-      const page = await next;
-      ({ cursor, more } = page);
-      // The database reads on while the records of this page are written.
-      if (more) next = pageAfter(cursor);
+    for await (const page of readAhead(pages())) {
+      cursor = page.cursor;
       for (const change of page.changes) {
         const record = changedRecord(change, release);
         if (record) yield record;

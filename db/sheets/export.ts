@@ -11,6 +11,7 @@ import type { Queries } from "../database.ts";
 import type { ProductJson } from "../products/document.ts";
 import { groupsOf, selectProducts, type SizedProduct, sizeOfStored } from "../products/read.ts";
 import { listIds } from "../products/selected.ts";
+import { readAhead } from "../read_ahead.ts";
 
 /**
  * The length of the ids of the products whose sizes are read at once: 500 of 36 characters and a
@@ -49,7 +50,7 @@ export async function exportSheet(
   const delimiter = DELIMITERS[name as keyof typeof DELIMITERS];
 
   /** The products, in groups that bound the memory. */
-  async function* groups(): AsyncGenerator<ProductJson[]> {
+  async function* groups(): AsyncGenerator<ProductJson[], void> {
     for (let from = 0; from < ids.length; from += PAGE_LENGTH) {
       const page = ids.slice(from, from + PAGE_LENGTH - 1).split(",");
       const sized = await queries().scan(sql<SizedProduct>`
@@ -70,13 +71,7 @@ export async function exportSheet(
   async function* parts(): AsyncGenerator<string> {
     const header = columns.map(({ name }) => name);
     yield BYTE_ORDER_MARK + writeRows([header], delimiter);
-    const reading = groups();
-    for (let next = reading.next();;) {
-      const { value: group, done } = await next;
-      if (done) return;
-      // The next one is read while this one is written.
-      next = reading.next();
-      next.catch(() => {});
+    for await (const group of readAhead(groups())) {
       for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
         yield writeRows(group.slice(from, from + ROWS_AT_ONCE).map(rowOf), delimiter);
       }
