@@ -4,7 +4,6 @@ import { ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
   composed,
   isOneOf,
-  joined,
   json,
   names,
   organization,
@@ -12,7 +11,6 @@ import {
   raw,
   sql,
   type Statement,
-  unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { nextUpdate } from "../times.ts";
@@ -104,48 +102,39 @@ const ASSIGNED_TIMES = ["created_at", "updated_at"] as const;
 
 /** Inserts the rows. Columns without a field in the body are null. */
 function insertProducts(changes: readonly Creation[]): Statement {
-  const given = changes.map(({ id, body, assigned }) => {
-    const { product_code = newProductCode() } = assigned ?? {};
-    const values = PRODUCT_COLUMNS.map((column) => {
-      const value = body[column] ?? null;
-      return Array.isArray(value) ? json(value) : value;
-    });
-    return { values: [id, product_code, ...values], assigned };
+  const [{ id, body, assigned }, ...others] = changes as [Creation, ...Creation[]];
+  if (others.length > 0 || assigned) return insertRows(changes);
+  const values = PRODUCT_COLUMNS.map((column) => {
+    const value = body[column] ?? null;
+    return Array.isArray(value) ? json(value) : value;
   });
-  const [{ values, assigned }, ...others] = given as [Given, ...Given[]];
-  if (others.length === 0 && !assigned) return insertProduct(...values);
-  const rows = given.map(({ values, assigned }) => insertedRow(values, assigned));
-  // The values of many rows make many texts.
-  return unprepared(insertRows(rows));
+  return insertRow(id, newProductCode(), ...values);
 }
 
-/** The id, the product code and the values of `PRODUCT_COLUMNS`. */
-interface Given {
-  values: unknown[];
-  assigned: Creation["assigned"];
-}
-
-const insertProduct = composed(
-  (...values) => insertRows([insertedRow(values)]),
+/** Inserts one row: by `values`, a distributed database sends it to its node. */
+const insertRow = composed(
+  (...values) =>
+    sql`
+    insert into products (organization_id, id, product_code, ${productColumns})
+    values (${organization}, ${parameters(values)})
+  `,
   2 + PRODUCT_COLUMNS.length,
 );
 
-function insertedRow(
-  values: readonly unknown[],
-  assigned: Creation["assigned"] = {},
-): Statement {
-  const times = ASSIGNED_TIMES.map((name) =>
-    assigned[name] ? sql`${assigned[name]}` : raw("default")
-  );
-  return sql`(${organization}, ${parameters(values)}, ${joined(times)})`;
-}
-
-function insertRows(rows: readonly Statement[]): Statement {
+/** Inserts rows from one parameter: forty values a row would take the server longer to read than to write. */
+function insertRows(changes: readonly Creation[]): Statement {
+  const rows = changes.map(({ id, body, assigned }) => {
+    const given = PRODUCT_COLUMNS.map((column) => [column, body[column]]);
+    const product_code = assigned?.product_code ?? newProductCode();
+    return { ...Object.fromEntries(given), ...assigned, id, product_code };
+  });
+  const times = ASSIGNED_TIMES.map((name) => `coalesce(r.${name}, now())`);
   return sql`
     insert into products (
       organization_id, id, product_code, ${productColumns}, ${names(...ASSIGNED_TIMES)}
     )
-    values ${joined(rows)}
+    select ${organization}, r.id, r.product_code, ${productColumns}, ${names(...times)}
+    from jsonb_populate_recordset(null::products, ${json(rows)}) r
   `;
 }
 
