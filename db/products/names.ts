@@ -20,7 +20,8 @@ import type { Queries } from "../database.ts";
 import { mayBeNamed, nameKey, RecordsByName } from "../record_names.ts";
 import { uuidv7 } from "../uuid.ts";
 import type { Creation, Write } from "./change.ts";
-import { findErrors, productNotFound } from "./errors.ts";
+import { productNotFound } from "./errors.ts";
+import { findErrors } from "./find_errors.ts";
 
 /* The records that names and codes in bodies stand for. */
 

@@ -1,5 +1,5 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, below } from "../../schema/errors.ts";
+import { ApiError, below, invalid, unavailable } from "../../schema/errors.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { ArrayName } from "../../schema/product.ts";
 import { sql } from "../connections/sql.ts";
@@ -14,7 +14,8 @@ import { fullProduct } from "./document.ts";
 import { getWritten, readTags } from "./read.ts";
 import { selectWritten, type ShortProductJson, storeWritten } from "./store.ts";
 import { storeUnauthored, VERSION_STORED } from "./store_unauthored.ts";
-import { explainFailure } from "./errors.ts";
+import { IN_PROGRAM, inProgram, isViolation, productNotFound, ruleOf } from "./errors.ts";
+import { findErrors } from "./find_errors.ts";
 import { withIds } from "./names.ts";
 import { writeProducts } from "./write_statements.ts";
 
@@ -161,4 +162,33 @@ async function checkPrecondition(
   const lock = lockProducts([id], "no key update");
   const tags = await readTags(tx, [id], lock);
   assertPrecondition(precondition, tags.get(id.toLowerCase()));
+}
+
+/**
+ * The error to throw for a failed transaction: other errors as they are, and for a
+ * violation `VALIDATION_ERROR` with every error in the body, `NOT_FOUND`, `CONFLICT` for a
+ * product in use or `SERVICE_UNAVAILABLE` for a concurrent change.
+ */
+async function explainFailure(
+  database: Queries,
+  error: unknown,
+  change: Change,
+): Promise<unknown> {
+  if (!isViolation(error)) return error;
+  if (brokenConstraint(error) === IN_PROGRAM) return inProgram(error);
+  // A deletion fails as an update does: it finds no product.
+  const { id } = change;
+  const write = change.method === "delete" ? { method: "update", id, body: {} } as const : change;
+  const [details] = await findErrors(
+    (...statements) => database.write(...statements),
+    [write],
+  );
+  if (!details) return productNotFound(id);
+  if (details.length > 0) return invalid("The body", details);
+  // A concurrent transaction has changed the rows since the violation.
+  const rule = ruleOf(error);
+  if (rule) return invalid("The body", [rule]);
+  return unavailable("The product is being changed by another request", {
+    cause: error,
+  });
 }

@@ -1,20 +1,13 @@
 import { type ApiError, invalid } from "../../schema/errors.ts";
 import { brokenConstraint, ChangedMeanwhile, isDataError } from "../connections/errors.ts";
-import { organization, sql, type Statement, unprepared } from "../connections/sql.ts";
+import { isOneOf, organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
 import { storeSized } from "./store.ts";
 import { storeUnauthored, VERSION_STORED } from "./store_unauthored.ts";
-import {
-  findErrors,
-  idsInPrograms,
-  inProgram,
-  isViolation,
-  productNotFound,
-  refusal,
-  TOO_LARGE,
-} from "./errors.ts";
+import { inProgram, isViolation, productNotFound, refusal, TOO_LARGE } from "./errors.ts";
+import { findErrors } from "./find_errors.ts";
 import { hasKey, type LockKey, lockKeys } from "./keys.ts";
 import { writeProducts } from "./write_statements.ts";
 
@@ -192,4 +185,15 @@ async function findFaults<C extends Cause>(
     if (ids.has(cause.change.id)) faults.set(cause, inProgram());
   }
   return faults;
+}
+
+/** The ids of the products that are in a publishing program. */
+function idsInPrograms(
+  ids: readonly string[],
+): Statement<{ product_id: string }> {
+  return sql`
+    select distinct x.product_id
+    from publishing_program_products x
+    where x.organization_id = ${organization} and x.product_id ${isOneOf(ids)}
+  `;
 }

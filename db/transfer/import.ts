@@ -18,7 +18,7 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { type ReferencedId, unknownReferences } from "../products/errors.ts";
+import { type ReferencedId, unknownReferences } from "../products/find_errors.ts";
 import type { Creation, Write } from "../products/change.ts";
 import { lockKeys } from "../products/keys.ts";
 import { findNamed, ofUnknown } from "../products/names.ts";
