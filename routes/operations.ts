@@ -1,5 +1,5 @@
 import { VERSIONS_BYTES } from "../db/products/versions.ts";
-import { PAGE_BYTES } from "../db/products/changes.ts";
+import { PAGE_BYTES } from "../db/products/positions.ts";
 import { type GuardedOperation, operation } from "../middleware/guard.ts";
 import { Revocation } from "../schema/api_key.ts";
 import { ChangesParameters } from "../schema/changes_query.ts";

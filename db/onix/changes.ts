@@ -4,18 +4,15 @@ import type { Element } from "../../schema/onix/xml/element.ts";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
+import { currentProduct, validDocument } from "../products/document.ts";
+import { type Page, type Range, readChanges, type Reads } from "../products/feed.ts";
 import {
   deletionOfPosition,
   detailsSize,
-  type Page,
   positionsOf,
   productOfPosition,
-  type Range,
-  readChanges,
-  type Reads,
   smallPositions,
-} from "../products/changes.ts";
-import { currentProduct, validDocument } from "../products/document.ts";
+} from "../products/positions.ts";
 import { storeDocuments } from "../products/store_unauthored.ts";
 import {
   type BesideProduct,

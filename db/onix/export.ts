@@ -3,7 +3,7 @@ import type { Element } from "../../schema/onix/xml/element.ts";
 import { type Sender, writeMessage } from "../../schema/onix/xml/write.ts";
 import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import type { Reads } from "../products/changes.ts";
+import type { Reads } from "../products/feed.ts";
 import { readAhead } from "../read_ahead.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { changedRecord, listOnixChanges } from "./changes.ts";

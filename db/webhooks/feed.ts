@@ -1,15 +1,8 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import { sql, type Statement } from "../connections/sql.ts";
-import {
-  deletionOfPosition,
-  openFeed,
-  positionsOf,
-  productOfPosition,
-  type Range,
-  readChanges,
-  type Reads,
-} from "../products/changes.ts";
+import { openFeed, type Range, readChanges, type Reads } from "../products/feed.ts";
+import { deletionOfPosition, positionsOf, productOfPosition } from "../products/positions.ts";
 import { rfc3339 } from "../times.ts";
 import { messageId, type NewMessage, payload } from "./deliveries.ts";
 import { type LockedWebhook, msOf, type Webhook } from "./state.ts";

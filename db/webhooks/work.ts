@@ -1,6 +1,6 @@
 import { type organization, sql, type Statement } from "../connections/sql.ts";
 import { isOrigin } from "../origin.ts";
-import { timeline } from "../products/changes.ts";
+import { timeline } from "../products/feed.ts";
 import { BACK_OFF_AFTER } from "./state.ts";
 
 /* Which webhooks have something to send. */
