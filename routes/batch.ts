@@ -112,8 +112,8 @@ function readUpsert(
     return value;
   }
   const isCode = match === "product_code";
-  const [found] = isCode ? [{ match, value }] : isbnKeys({ [match]: bareIsbn(value) });
-  const key = { ...found!, field: match };
+  const [found] = isCode ? [{ kind: match, value }] : isbnKeys({ [match]: bareIsbn(value) });
+  const key = { ...found!, match };
   const creationError = isCode ? unknownCode(value) : created;
   const body = isRefused ? {} : changed;
   return {

@@ -38,7 +38,7 @@ export interface Found {
 /** The keys by which the records, and upserts of the same books, find products. */
 function productKeysOf(items: readonly Item[]): LockKey[] {
   return items.flatMap(({ gist }) => [
-    { match: "record_reference", value: gist.reference },
+    { kind: "record_reference", value: gist.reference },
     ...isbnKeys(gist),
   ]);
 }

@@ -42,7 +42,7 @@ export async function findFormats(
   if (missing.length === 0) return known;
   // Of imports at once the later one finds what the earlier one has created.
   const [, foundAgain] = await tx.send(
-    lockKeys(missing.map(([value]) => ({ match: "formats", value }))),
+    lockKeys(missing.map(([value]) => ({ kind: "formats", value }))),
     find,
   );
   const formats = byForm(foundAgain);

@@ -90,9 +90,9 @@ function formOf({ product_form }: RecordValues): string | undefined {
 function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
   return LINK_TABLES.flatMap((table) =>
     named[table].flatMap((one) => [
-      { match: table, value: comparedName(one.name) },
+      { kind: table, value: comparedName(one.name) },
       ...IDENTIFYING[table].flatMap((column) =>
-        one[column] ? [{ match: `${table} ${column}`, value: String(one[column]) }] : []
+        one[column] ? [{ kind: `${table} ${column}`, value: String(one[column]) }] : []
       ),
     ])
   );

@@ -32,9 +32,9 @@ export type BatchOperation =
     creationError?: ApiError | undefined;
   };
 
-/** The value by which an upsert finds its product, and the field of the body that has it. */
+/** The key by which an upsert finds its product, and the field of the body that has it. */
 export interface MatchedKey extends ProductKey {
-  field: Match;
+  match: Match;
 }
 
 /** An operation at its place in the batch. */

@@ -111,7 +111,7 @@ async function withoutUncreatable(
     const { key, updateError, creationError } = operation;
     const isFound = found.some((product) => addresses(operation, product));
     // A code that no product has is the fault of a body that has no other.
-    const error = key.field === "product_code" ? updateError ?? creationError : creationError;
+    const error = key.match === "product_code" ? updateError ?? creationError : creationError;
     return isFound || !error ? [] : [[item, error] as const];
   }));
   if (errors.size === 0) return items;
@@ -222,12 +222,12 @@ function changeBy(
 
 /** The error of a key that several products have. */
 function ambiguousKey(
-  { field }: MatchedKey,
+  { match }: MatchedKey,
   products: readonly FoundProduct[],
 ) {
   const message = sharedBy("ISBN", products);
   return new ApiError("AMBIGUOUS", message, {
-    details: [detailAt(`/${field}`, `ambiguous: ${message}`)],
+    details: [detailAt(`/${match}`, `ambiguous: ${message}`)],
   });
 }
 

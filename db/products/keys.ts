@@ -1,20 +1,20 @@
 import { isbn10Of, isbnNumbers, type Isbns } from "../../schema/isbn.ts";
 import { isOneOfTexts, json, organization, sql, type Statement } from "../connections/sql.ts";
 
-/** A value that transactions lock, and what has it. */
+/** A value that transactions lock, and what it is the value of. */
 export interface LockKey {
-  match: string;
+  kind: string;
   value: string;
 }
 
 /** A value by which requests find a product. An ISBN is its number, whichever form is sent. */
 export interface ProductKey extends LockKey {
-  match: "isbn" | "product_code";
+  kind: "isbn" | "product_code";
 }
 
 /** A key as text. */
-export function keyName({ match, value }: LockKey): string {
-  return `${match} ${value}`;
+export function keyName({ kind, value }: LockKey): string {
+  return `${kind} ${value}`;
 }
 
 /** What of a product its keys are. */
@@ -24,15 +24,15 @@ export interface KeyedProduct extends Isbns {
 
 /** The keys of these ISBNs. */
 export function isbnKeys(isbns: Isbns): ProductKey[] {
-  return isbnNumbers(isbns).map((value) => ({ match: "isbn", value }));
+  return isbnNumbers(isbns).map((value) => ({ kind: "isbn", value }));
 }
 
 /** Whether the product has the key. */
 export function isFoundBy(
-  { match, value }: ProductKey,
+  { kind, value }: ProductKey,
   product: KeyedProduct,
 ): boolean {
-  return match === "isbn" ? isbnNumbers(product).includes(value) : product.product_code === value;
+  return kind === "isbn" ? isbnNumbers(product).includes(value) : product.product_code === value;
 }
 
 /**
@@ -44,9 +44,9 @@ export function lockKeys(keys: readonly LockKey[]): Statement {
     select pg_advisory_xact_lock(l.lock)
     from (
       select distinct hashtextextended(
-        ${organization}::uuid || ' ' || k.match || ' ' || k.value, 1
+        ${organization}::uuid || ' ' || k.kind || ' ' || k.value, 1
       ) as lock
-      from jsonb_to_recordset(${json(keys)}) k (match text, value text)
+      from jsonb_to_recordset(${json(keys)}) k (kind text, value text)
       order by lock
     ) l
   `;
@@ -54,8 +54,8 @@ export function lockKeys(keys: readonly LockKey[]): Statement {
 
 /** The condition that product `p` has one of the keys. */
 export function hasKey(keys: readonly ProductKey[]): Statement {
-  const valuesOf = (match: ProductKey["match"]) =>
-    keys.flatMap((key) => key.match === match ? key.value : []);
+  const valuesOf = (kind: ProductKey["kind"]) =>
+    keys.flatMap((key) => key.kind === kind ? key.value : []);
   return sql`(
     ${hasIsbn(valuesOf("isbn"))}
     or p.product_code ${isOneOfTexts(valuesOf("product_code"))}

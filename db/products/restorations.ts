@@ -111,7 +111,7 @@ export async function planRestorations(
 
 /** The key that restorations of a product lock. */
 export function restoring({ id }: Pick<Restoration, "id">): LockKey {
-  return { match: "restore", value: id };
+  return { kind: "restore", value: id };
 }
 
 /** The version that is meant of a product, or the last one before it was deleted. */

@@ -108,7 +108,7 @@ function faultOf(
   if (products.length > 1) {
     return `ambiguous: ${sharedBy(address!.column.name, products)}: name one by its id`;
   }
-  if (address && address.match !== "isbn") return `not_found: ${what}`;
+  if (address && address.kind !== "isbn") return `not_found: ${what}`;
   if (!create) return `not_found: ${what}: with create=true the row creates one`;
 }
 

@@ -78,10 +78,10 @@ export class SheetRow {
     const value = cell.trim();
     switch (column.name) {
       case "product_code":
-        return { match: "product_code", value, column, cell };
+        return { kind: "product_code", value, column, cell };
       case "id":
         return isUuid(value.toLowerCase())
-          ? { match: "id", value: value.toLowerCase(), column, cell }
+          ? { kind: "id", value: value.toLowerCase(), column, cell }
           : messageAt("invalid_uuid: Expected the id of a product, a UUID", column, cell);
     }
     const read = readCell(cell, column, { dates: "ymd" });
@@ -95,7 +95,7 @@ export class SheetRow {
 
 /** The id or the key by which a row finds its product, and the cell that says it. */
 export interface Address extends LockKey {
-  match: "id" | ProductKey["match"];
+  kind: "id" | ProductKey["kind"];
   column: Column;
   cell: string;
 }
@@ -111,8 +111,8 @@ export const meantProducts = sql<MeantProduct>`
 
 /** The condition that product `p` has one of the addresses. */
 export function areMeant(addresses: readonly Address[]): Statement {
-  const ids = addresses.flatMap(({ match, value }) => match === "id" ? value : []);
-  const keys = addresses.filter(({ match }) => match !== "id");
+  const ids = addresses.flatMap(({ kind, value }) => kind === "id" ? value : []);
+  const keys = addresses.filter(({ kind }) => kind !== "id");
   return sql`(p.id ${isOneOf(ids)} or ${hasKey(keys as ProductKey[])})`;
 }
 
@@ -124,8 +124,8 @@ export function productsByAddress<P extends MeantProduct>(
   for (const product of products) {
     const { id, product_code } = product;
     const keys: LockKey[] = [
-      { match: "id", value: id },
-      { match: "product_code", value: product_code },
+      { kind: "id", value: id },
+      { kind: "product_code", value: product_code },
       ...isbnKeys(product),
     ];
     for (const key of keys) found.getOrInsert(keyName(key), []).push(product);

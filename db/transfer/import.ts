@@ -263,7 +263,7 @@ async function findChanges(
   const areTheirs = sql`r.id ${isAnyOf(lines.map(({ id }) => id))}`;
   const results = await tx.send(
     ...transferSettings,
-    lockKeys([{ match: "import", value: "" }]),
+    lockKeys([{ kind: "import", value: "" }]),
     sql`
       select from ${raw(table)} r
       where r.organization_id = ${organization} and ${areTheirs}
