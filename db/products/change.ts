@@ -33,12 +33,19 @@ export interface Update extends WithBody {
 interface WithBody {
   id: string;
   body: ProductBody;
-  /** What the service assigns otherwise: an import and a restoration know it. */
-  assigned?: { product_code?: unknown; created_at?: unknown; updated_at?: unknown };
+  /** Known to an import and a restoration. */
+  assigned?: Assigned;
   /** Whether the entries in the body keep their ids, stored or not. */
   keepsIds?: true;
   /** The version whose state is restored. */
   restoredFrom?: string;
+}
+
+/** What the service assigns to a new product, unless the change knows it. */
+export interface Assigned {
+  product_code?: unknown;
+  created_at?: unknown;
+  updated_at?: unknown;
 }
 
 export interface Deletion {

@@ -1,6 +1,7 @@
 import { discriminatorOf, type Entry, namedRows, type ProductBody } from "../../schema/bodies.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
+import type { Assigned } from "./change.ts";
 import { SAID_TWICE } from "./restated.ts";
 
 /*
@@ -42,6 +43,13 @@ export function changedFields(
     changed[other] ??= body[other];
   }
   return changed;
+}
+
+/** A whole record, as a line or a version has it: what the service assigns otherwise, and the body of the rest. */
+export function partsOfRecord(
+  { id, product_code, created_at, updated_at, ...body }: Entry,
+): { id: string; assigned: Assigned; body: ProductBody } {
+  return { id: id as string, assigned: { product_code, created_at, updated_at }, body };
 }
 
 /** Whether the body changes a column that another record holds, such as the format. */

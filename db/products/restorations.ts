@@ -10,7 +10,7 @@ import { productNotFound } from "./errors.ts";
 import { readTags } from "./read.ts";
 import { storeUnauthored } from "./store_unauthored.ts";
 import { type LockKey, lockKeys } from "./keys.ts";
-import { changedFields } from "./changed_fields.ts";
+import { changedFields, partsOfRecord } from "./changed_fields.ts";
 import type { Write } from "./change.ts";
 import type { Cause } from "./write_together.ts";
 import {
@@ -72,6 +72,29 @@ export async function planRestorations(
   expect: (bytes: number) => void = () => {},
 ): Promise<(PlannedRestoration | ApiError)[]> {
   if (tx.isDistributed) throw noHistory();
+  expect(await lockVersions(tx, restorations));
+  const chosen = await tx.send(...restorations.map(selectChosen));
+  const tagged = restorations.filter(({ precondition }) => precondition)
+    .map(({ id }) => id);
+  const tags = tagged.length > 0 ? await readTags(tx, tagged) : new Map();
+  const planned: (PlannedRestoration | ApiError)[] = [];
+  for (const [i, restoration] of restorations.entries()) {
+    const [row] = chosen[i] as unknown as ChosenRow[];
+    const failed = row?.product && restoration.precondition?.(
+      tags.get(restoration.id),
+    );
+    if (failed) planned.push(failed);
+    else if (row?.product) planned.push(planRestoration(row));
+    else planned.push(await explainRestoration(tx, restoration, row));
+  }
+  return planned;
+}
+
+/** Locks the products, existing or not, and returns the size of the versions to restore in bytes. */
+async function lockVersions(
+  tx: Transaction,
+  restorations: readonly Restoration[],
+): Promise<number> {
   const ids = restorations.map(({ id }) => id);
   const [, , , [size]] = await tx.send(
     lockKeys(restorations.map(restoring)),
@@ -87,26 +110,7 @@ export async function planRestorations(
       from (${joined(restorations.map(chosenVersion), " union all ")}) d
     `,
   );
-  expect(size!.bytes);
-  const chosen = await tx.send(...restorations.map(selectChosen));
-  const tagged = restorations.filter(({ precondition }) => precondition)
-    .map(({ id }) => id);
-  const tags = tagged.length > 0 ? await readTags(tx, tagged) : new Map();
-  const planned: (PlannedRestoration | ApiError)[] = [];
-  for (const [i, restoration] of restorations.entries()) {
-    const [row] = chosen[i] as unknown as ChosenRow[];
-    const failed = row?.product && restoration.precondition?.(
-      tags.get(restoration.id),
-    );
-    planned.push(
-      failed
-        ? failed
-        : row?.product
-        ? planRestoration(row)
-        : await explainRestoration(tx, restoration, row),
-    );
-  }
-  return planned;
+  return size!.bytes;
 }
 
 /** The key that restorations of a product lock. */
@@ -165,16 +169,9 @@ function planRestoration(
 ): PlannedRestoration | ApiError {
   const record = validLine(KINDS.get("product")!.schema, valuesOf(product));
   if (record instanceof ApiError) return record;
-  const {
-    id: _,
-    stored: __,
-    updated_at: ___,
-    // It belongs to the format, which other products share.
-    product_form_id: ____,
-    product_code,
-    created_at,
-    ...body
-  } = record as Entry;
+  // The product form belongs to the format, which other products share.
+  const { stored: _, product_form_id: __, ...restored } = record as Entry;
+  const { assigned, body } = partsOfRecord(restored);
   const last = valuesOf(before) ?? {};
   const changed = changedFields(last, body);
   return {
@@ -194,7 +191,7 @@ function planRestoration(
         method: "create",
         id,
         body,
-        assigned: { product_code, created_at, updated_at: next },
+        assigned: { ...assigned, updated_at: next },
         keepsIds: true,
         restoredFrom: version!,
       },

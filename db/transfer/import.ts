@@ -1,4 +1,4 @@
-import type { Entry, ProductBody, RestoredLine } from "../../schema/bodies.ts";
+import type { Entry, RestoredLine } from "../../schema/bodies.ts";
 import { DEFECT, guarded } from "../../schema/defects.ts";
 import { ApiError, type ErrorDetail, unknownReference } from "../../schema/errors.ts";
 import { type LineTable, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
@@ -22,7 +22,7 @@ import { type ReferencedId, unknownReferences } from "../products/find_errors.ts
 import type { Creation, Write } from "../products/change.ts";
 import { lockKeys } from "../products/keys.ts";
 import { findNamed, ofUnknown } from "../products/names.ts";
-import { changedFields } from "../products/changed_fields.ts";
+import { changedFields, partsOfRecord } from "../products/changed_fields.ts";
 import { type Cause, writeTogether } from "../products/write_together.ts";
 import { ORGANIZATION_COLUMNS } from "../records/organization.ts";
 import { recordColumns } from "../records/records.ts";
@@ -317,10 +317,8 @@ function compareStored(
   { stored, ...values }: RestoredLine,
   before: RestoredLine | undefined,
 ): Pick<ChangedLine, "change" | "stored"> | undefined {
-  const { id, product_code, created_at, updated_at } = values;
-  const assigned = { product_code, created_at, updated_at };
+  const { id, assigned, body } = partsOfRecord(values);
   if (!before) {
-    const body = writableValues(values);
     return { change: { method: "create", id, body, assigned, keepsIds: true }, stored };
   }
   const fields = table === "products" ? FIELDS : RECORDS[table].fields;
@@ -329,23 +327,15 @@ function compareStored(
     Object.entries(stored).filter(([name, value]) => !isEqual(value, before.stored[name])),
   );
   if (Object.keys({ ...changed, ...others }).length === 0) return undefined;
-  const body = writableValues(changed);
   const change = {
     method: "update",
     id,
-    body,
+    body: partsOfRecord(changed).body,
     isWhole: true,
     assigned,
     keepsIds: true,
   } as const;
   return { change, stored: others };
-}
-
-/** The values without those that a body does not have. */
-function writableValues(
-  { id: _, product_code: __, created_at: ___, updated_at: ____, ...body }: Entry,
-): ProductBody {
-  return body;
 }
 
 /** The errors of lines, by their numbers. */
