@@ -1,40 +1,22 @@
-import type { Entry, RestoredLine } from "../../schema/bodies.ts";
-import { DEFECT, guarded } from "../../schema/defects.ts";
-import { ApiError, type ErrorDetail, unknownReference } from "../../schema/errors.ts";
-import { type LineTable, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
-import { parseExact } from "../../schema/numbers.ts";
-import { isEqual } from "../../schema/objects.ts";
-import { FIELDS } from "../../schema/product.ts";
-import { type OwnTable, RECORDS } from "../../schema/records.ts";
-import { referencesIn } from "../../schema/references.ts";
-import {
-  isAnyOf,
-  json,
-  names,
-  organization,
-  raw,
-  sql,
-  type Statement,
-} from "../connections/sql.ts";
+import type { Entry } from "../../schema/bodies.ts";
+import { tablesOfLine } from "../../schema/lines.ts";
+import { json, names, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { type ReferencedId, unknownReferences } from "../products/find_errors.ts";
-import type { Creation, Write } from "../products/change.ts";
-import { lockKeys } from "../products/keys.ts";
-import { findNamed, ofUnknown } from "../products/names.ts";
-import { changedFields, partsOfRecord } from "../products/changed_fields.ts";
-import { type Cause, writeTogether } from "../products/write_together.ts";
 import { ORGANIZATION_COLUMNS } from "../records/organization.ts";
-import { recordColumns } from "../records/records.ts";
-import { selectLines, transferSettings } from "./export.ts";
-import {
-  LineError,
-  parseLine,
-  readRecordLine,
-  reasonOf,
-  type RecordLine,
-  splitLines,
-} from "./lines.ts";
+import { transferSettings } from "./export.ts";
+import { findChanges } from "./line_changes.ts";
+import { LineError, parseLine, reasonOf, type RecordLine, splitLines } from "./lines.ts";
+import { writeProductLines, writeRecordLines } from "./write_lines.ts";
+
+/*
+ * A file into an organization:
+ *
+ *     parseLine          lines.ts          a line: a header, or a record by its kind and id
+ *     Batches            below             lines of one kind, written in one transaction
+ *     findChanges        line_changes.ts   locks their records, and compares each with its line
+ *     writeProductLines  write_lines.ts    writes what differs; `writeRecordLines` what is no product
+ */
 
 /** The callbacks of an import, and whether the header renames an existing organization. */
 export interface CatalogueImport {
@@ -185,7 +167,7 @@ class Batches {
         const { changes, refused } = await findChanges(tx, lines);
         const faults = table === "products"
           ? await writeProductLines(tx, changes)
-          : await writeRecords(tx, table, changes);
+          : await writeRecordLines(tx, table, changes);
         await tx.commit();
         for (const [number, details] of faults) {
           refused.set(number, reasonOf(details));
@@ -235,236 +217,4 @@ async function writeOrganization(
     on conflict (id) do update set (${columns}) = row(${written})
     where ${rename} and (${stored}) is distinct from (${written})
   `);
-}
-
-/** A line that says something new. */
-interface ChangedLine extends Cause {
-  number: number;
-  /** What becomes of its record. */
-  change: Write;
-  /** The values of the line. */
-  record: RestoredLine;
-  /** The record, as a line has it. Absent for a new one. */
-  before: RestoredLine | undefined;
-  /** What it changes of what `GET` does not show. */
-  stored: RestoredLine["stored"];
-}
-
-/**
- * Locks the records of the lines, and returns what the lines change, and by number why lines
- * are refused. Only lines that differ from what is stored are read. Imports into one
- * organization write one after the other: both may create the same records.
- */
-async function findChanges(
-  tx: Transaction,
-  lines: readonly RecordLine[],
-): Promise<{ changes: ChangedLine[]; refused: Map<number, string> }> {
-  const [{ kind, table }] = lines as [RecordLine];
-  const areTheirs = sql`r.id ${isAnyOf(lines.map(({ id }) => id))}`;
-  const results = await tx.send(
-    ...transferSettings,
-    lockKeys([{ kind: "import", value: "" }]),
-    sql`
-      select from ${raw(table)} r
-      where r.organization_id = ${organization} and ${areTheirs}
-      order by r.id
-      for no key update
-    `,
-    selectLines(kind, sql`and ${areTheirs}`),
-  );
-  const found = results.at(-1) as { id: string; line: string }[];
-  const texts = new Map(found.map(({ id, line }) => [id, line]));
-  const refused = new Map<number, string>();
-  const read: { number: number; record: RestoredLine | ApiError }[] = [];
-  for (const line of lines) {
-    if (line.text === texts.get(line.id)) continue;
-    try {
-      read.push({ number: line.number, record: readRecordLine(line) });
-    } catch (error) {
-      if (!(error instanceof LineError)) throw error;
-      refused.set(line.number, error.message);
-    }
-  }
-  const named = await findNamed(
-    tx,
-    read.map(({ record }): Creation | ApiError => {
-      if (record instanceof ApiError) return record;
-      const { id, ...body } = record;
-      return ofUnknown(body, id);
-    }),
-  );
-  const changes = named.flatMap((found, i): ChangedLine[] => {
-    const { number } = read[i]!;
-    if (found instanceof ApiError) {
-      refused.set(number, reasonOf(found.details));
-      return [];
-    }
-    const record = { ...found.body, id: found.id } as RestoredLine;
-    const text = texts.get(record.id);
-    const before = text === undefined ? undefined : parseExact(text) as RestoredLine;
-    const news = guarded(
-      () => compareStored(table, record, before),
-      () => void refused.set(number, DEFECT.message),
-    );
-    return news ? [{ number, record, before, ...news }] : [];
-  });
-  return { changes, refused };
-}
-
-/** What a record changes of the stored one. Undefined if that is nothing. */
-function compareStored(
-  table: LineTable,
-  { stored, ...values }: RestoredLine,
-  before: RestoredLine | undefined,
-): Pick<ChangedLine, "change" | "stored"> | undefined {
-  const { id, assigned, body } = partsOfRecord(values);
-  if (!before) {
-    return { change: { method: "create", id, body, assigned, keepsIds: true }, stored };
-  }
-  const fields = table === "products" ? FIELDS : RECORDS[table].fields;
-  const changed = changedFields(before, values, fields);
-  const others = Object.fromEntries(
-    Object.entries(stored).filter(([name, value]) => !isEqual(value, before.stored[name])),
-  );
-  if (Object.keys({ ...changed, ...others }).length === 0) return undefined;
-  const change = {
-    method: "update",
-    id,
-    body: partsOfRecord(changed).body,
-    isWhole: true,
-    assigned,
-    keepsIds: true,
-  } as const;
-  return { change, stored: others };
-}
-
-/** The errors of lines, by their numbers. */
-type Faults = Map<number, ErrorDetail[]>;
-
-/** Writes products as batches do, with what `GET` does not show of them. */
-async function writeProductLines(
-  tx: Transaction,
-  changes: readonly ChangedLine[],
-): Promise<Faults> {
-  const { faults } = await writeTogether(tx, changes, async (done) => {
-    await tx.send(...storeOnix(done));
-  });
-  return new Map(
-    Array.from(faults, ([{ number }, { details }]) => [number, details]),
-  );
-}
-
-/** Replaces what ONIX stores beside products, where lines change it. */
-function storeOnix(changes: readonly ChangedLine[]): Statement[] {
-  return ONIX_TABLES.flatMap((table) => {
-    const changing = changes.filter(({ stored }) => stored[table]);
-    const rows = changing.flatMap(({ record, stored }) =>
-      (stored[table] as Entry[])
-        .map((row) => ({ ...row, product_id: record.id, reading: null }))
-    );
-    const existing = changing.flatMap(({ change: { method, id } }) =>
-      method === "update" ? id : []
-    );
-    return [
-      ...existing.length > 0
-        ? [sql`
-          delete from ${raw(table)} x
-          where x.organization_id = ${organization}
-            and x.product_id ${isAnyOf(existing)}
-        `]
-        : [],
-      ...rows.length > 0
-        ? [sql`
-          insert into ${raw(table)}
-          select r.*
-          from jsonb_array_elements(${json(rows)}) e (row)
-          cross join jsonb_populate_record(
-            null::${raw(table)},
-            e.row || jsonb_build_object('organization_id', ${organization}::uuid)
-          ) r
-        `]
-        : [],
-    ];
-  });
-}
-
-/** Writes records other than products, with the products of programs. */
-async function writeRecords(
-  tx: Transaction,
-  table: OwnTable,
-  changes: readonly ChangedLine[],
-): Promise<Faults> {
-  const faults = await findUnknown(tx, table, changes);
-  const valid = changes.filter(({ number }) => !faults.has(number));
-  if (valid.length === 0) return faults;
-  const columns = ["id", ...recordColumns(table)];
-  const times = ["created_at", "updated_at"];
-  const rows = valid.map(({ record, before }) => (
-    { ...before, updated_at: null, ...record }
-  ));
-  const updates = [...columns, ...times]
-    .map((name) => `${name} = excluded.${name}`);
-  await tx.send(
-    sql`
-      insert into ${raw(table)}
-        (organization_id, ${names(...columns, ...times)})
-      select ${organization}::uuid, ${
-      names(...columns, ...times.map((name) => `coalesce(${name}, now())`))
-    }
-      from jsonb_populate_recordset(null::${raw(table)}, ${json(rows)})
-      on conflict (organization_id, id) do update set ${names(...updates)}
-    `,
-    ...table === "publishing_programs" ? setPrograms(valid) : [],
-  );
-  return faults;
-}
-
-/** The ids of unknown records in lines. */
-async function findUnknown(
-  tx: Transaction,
-  table: OwnTable,
-  changes: readonly ChangedLine[],
-): Promise<Faults> {
-  const references = referencesIn(table, RECORDS[table].fields);
-  const ids = changes.flatMap(({ record, stored }, at): ReferencedId[] => [
-    ...references.map(({ field, table: table_name }) => (
-      { at, pointer: `/${field}`, table_name, id: record[field] }
-    )),
-    ...(stored.products ?? []).map((id, i) => (
-      { at, pointer: `/stored/products/${i}`, table_name: "products", id }
-    )),
-  ]).filter(({ id }) => id);
-  if (ids.length === 0) return new Map();
-  const [unknown] = await tx.send(unknownReferences(ids));
-  return new Map(
-    Array.from(
-      Map.groupBy(unknown, ({ at }) => at),
-      ([at, ids]) => [
-        changes[at]!.number,
-        ids.map(({ pointer }) => unknownReference(pointer)),
-      ],
-    ),
-  );
-}
-
-/** Sets the products of programs, where lines change them. */
-function setPrograms(changes: readonly ChangedLine[]): Statement[] {
-  const changing = changes.filter(({ stored }) => stored.products);
-  const rows = changing.flatMap(({ record, stored }) =>
-    stored.products!.map((product_id) => (
-      { program_id: record.id, product_id }
-    ))
-  );
-  const programs = isAnyOf(changing.map(({ record }) => record.id));
-  return [
-    sql`
-      delete from publishing_program_products x
-      where x.organization_id = ${organization} and x.program_id ${programs}
-    `,
-    sql`
-      insert into publishing_program_products (organization_id, program_id, product_id)
-      select ${organization}::uuid, r.program_id, r.product_id
-      from jsonb_to_recordset(${json(rows)}) r (program_id uuid, product_id uuid)
-    `,
-  ];
 }
