@@ -1,23 +1,29 @@
-import { names, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import { joined, names, organization, raw, sql, type Statement } from "../connections/sql.ts";
 
-/**
- * Inserts documents `b` as versions. `columns` and `values` are what else a version has, such as
- * its author; `l` is the version before it. A document without `names_version` is never valid (-1).
- */
+/** Documents that become versions, and what else these have, by column. */
+interface NewVersions {
+  /** The documents `b`. One without `names_version` is never valid (-1). */
+  documents: Statement;
+  /** Joins what the values need beside `b` and `l`, the version before it. */
+  beside?: Statement;
+  values: Record<string, Statement>;
+  /** What changes of a version that is there, beside its document. Without it, that stays as it is. */
+  changes?: Record<string, Statement>;
+}
+
+/** Inserts versions `d`. Later changes of a transaction change its version. */
 export function insertVersions(
-  built: Statement,
-  columns: readonly string[],
-  values: Statement,
+  { documents, beside = raw(""), values, changes }: NewVersions,
 ): Statement {
   return sql`
     insert into product_documents as d (
       organization_id, product_id, change_version, names_version, summary, details,
-      ${names(...columns)}
+      ${names(...Object.keys(values))}
     )
     select
       b.organization_id, b.product_id, b.change_version, coalesce(b.names_version, -1), b.summary, b.details,
-      ${values}
-    from (${built} offset 0) b
+      ${joined(Object.values(values))}
+    from (${documents} offset 0) b
     -- The version before it.
     left join lateral (
       select l.changed_at, l.event
@@ -27,7 +33,21 @@ export function insertVersions(
       order by l.change_version desc
       limit 1
     ) l on true
+    ${beside}
+    on conflict (organization_id, product_id, change_version) do ${
+    changes ? updateVersion(changes) : raw("nothing")
+  }
   `;
+}
+
+function updateVersion(changes: Record<string, Statement>): Statement {
+  const assignments = Object.entries(changes)
+    .map(([column, value]) => sql`${raw(column)} = ${value}`);
+  return sql`update set
+      names_version = excluded.names_version,
+      summary = excluded.summary,
+      details = excluded.details,
+      ${joined(assignments)}`;
 }
 
 /** `madeAt` in whole milliseconds, or one after version `l` if that is later. */
@@ -36,8 +56,3 @@ export function changedAfter(madeAt: string): Statement {
     date_trunc('milliseconds', ${madeAt}), l.changed_at + interval '1 millisecond'
   )`);
 }
-
-/** The end of `insertVersions`, for a version that is there. */
-export const orElse = raw(
-  "on conflict (organization_id, product_id, change_version) do",
-);

@@ -4,7 +4,6 @@ import {
   type Json,
   json,
   organization,
-  parameters,
   raw,
   sql,
   type Statement,
@@ -19,7 +18,7 @@ import {
   maxBytes,
   sizeOfDocument,
 } from "./document.ts";
-import { changedAfter, insertVersions, orElse } from "./insert_versions.ts";
+import { changedAfter, insertVersions } from "./insert_versions.ts";
 import { assertStored } from "./store_unauthored.ts";
 
 /*
@@ -32,17 +31,6 @@ import { assertStored } from "./store_unauthored.ts";
  *
  * A distributed database stores no documents: it has no triggers that would invalidate them.
  */
-
-/** The columns of a version that say who made it, and how. */
-const MADE_COLUMNS = [
-  "changed_at",
-  "event",
-  "changed_by",
-  "operation",
-  "request_id",
-  "source",
-  "restored_from",
-];
 
 /** Who makes versions, and what happens to their products. */
 interface Authored {
@@ -69,18 +57,20 @@ function eventsOf(changes: readonly Change[]): Json {
   })));
 }
 
-/** The values of `MADE_COLUMNS`. */
-function madeValues({ author }: Authored): Statement {
-  return sql`
-    ${changedAfter("now()")},
-    m.event ->> 'event',
-    ${parameters(author)},
-    m.event -> 'source',
-    (m.event ->> 'restored_from')::bigint
-  `;
+/** Who made a version, and how, by column. `m` is what happens to the product. */
+function madeBy({ author: [by, operation, requestId] }: Authored): Record<string, Statement> {
+  return {
+    changed_at: changedAfter("now()"),
+    event: raw("m.event ->> 'event'"),
+    changed_by: sql`${by}`,
+    operation: sql`${operation}`,
+    request_id: sql`${requestId}`,
+    source: raw("m.event -> 'source'"),
+    restored_from: raw("(m.event ->> 'restored_from')::bigint"),
+  };
 }
 
-/** Joins what happens to product `b`. */
+/** Joins what happens to the product of document `b`. */
 function eventOfVersion({ events }: Authored): Statement {
   return sql`
     cross join lateral (select ${events}::jsonb -> b.product_id::text as event) m
@@ -199,18 +189,19 @@ function storeBuilt<Row extends object>(
   made: Authored,
   shown: Statement,
 ): Statement<Row> {
-  return sql`
-    ${insertVersions(built, MADE_COLUMNS, madeValues(made))}
-    ${eventOfVersion(made)}
-    ${orElse} update set
-      names_version = excluded.names_version,
-      summary = excluded.summary,
-      details = excluded.details,
-      event = case when d.event in ('created', 'restored') then d.event else excluded.event end,
-      source = coalesce(excluded.source, d.source),
-      restored_from = coalesce(excluded.restored_from, d.restored_from)
-    returning d.product_id as id, ${shown}
-  `;
+  const inserted = insertVersions({
+    documents: built,
+    beside: eventOfVersion(made),
+    values: madeBy(made),
+    changes: {
+      event: raw(
+        "case when d.event in ('created', 'restored') then d.event else excluded.event end",
+      ),
+      source: raw("coalesce(excluded.source, d.source)"),
+      restored_from: raw("coalesce(excluded.restored_from, d.restored_from)"),
+    },
+  });
+  return sql`${inserted} returning d.product_id as id, ${shown}`;
 }
 
 /**
@@ -241,22 +232,18 @@ export function deleteVersioned(
       else '{}'
     end
   `;
+  const inserted = insertVersions({
+    documents: last,
+    beside: eventOfVersion(made),
+    values: { ...madeBy(made), onix },
+    changes: {
+      event: raw("excluded.event"),
+      source: raw("excluded.source"),
+      onix: raw("excluded.onix"),
+    },
+  });
   return sql`
     with gone as (${deleted}${assertStored(tx)} returning p.organization_id, p.id)
-    ${
-    insertVersions(
-      last,
-      [...MADE_COLUMNS, "onix"],
-      sql`${madeValues(made)}, ${onix}`,
-    )
-  }
-    ${eventOfVersion(made)}
-    ${orElse} update set
-      names_version = excluded.names_version,
-      summary = excluded.summary,
-      details = excluded.details,
-      event = excluded.event,
-      source = excluded.source,
-      onix = excluded.onix
+    ${inserted}
   `;
 }

@@ -1,7 +1,7 @@
 import { isOneOf, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { buildDocuments, maxBytes, sizeOfDocument } from "./document.ts";
-import { changedAfter, insertVersions, orElse } from "./insert_versions.ts";
+import { changedAfter, insertVersions } from "./insert_versions.ts";
 
 /*
  * Versions that nobody is known to have made: SQL beside the service changes products, and stores
@@ -38,15 +38,10 @@ export function storeDocuments(ids: readonly string[]): Statement[] {
       order by p.id
       for share nowait
     `,
-    sql`
-      ${insertUnauthored(smallest)}
-      ${orElse} update set
-        names_version = excluded.names_version,
-        summary = excluded.summary,
-        details = excluded.details,
-        -- SQL has deleted the product and inserted it again.
-        event = case when d.event = 'deleted' then 'changed' else d.event end
-    `,
+    insertUnauthored(smallest, {
+      // SQL has deleted the product and inserted it again.
+      event: raw("case when d.event = 'deleted' then 'changed' else d.event end"),
+    }),
   ];
 }
 
@@ -64,25 +59,24 @@ export function storeUnauthored(ids: readonly string[]): Statement {
       case when ${small} then d.details else '' end as details
     from (${buildDocuments(isOneOf(ids))} and not ${isVersionStored} offset 0) d
   `;
-  return sql`${insertUnauthored(missing)} ${orElse} nothing`;
+  return insertUnauthored(missing);
 }
 
 /**
  * Inserts documents that SQL beside the service has made, at the time that the product says. A
  * version follows another one, unless that is a deletion.
  */
-function insertUnauthored(built: Statement): Statement {
-  const changedAt = changedAfter(
-    "case when isfinite(b.updated_at) then least(b.updated_at, now()) else now() end",
-  );
-  const event = raw(
-    "case when l.event <> 'deleted' then 'changed' else 'created' end",
-  );
-  return insertVersions(
-    built,
-    ["changed_at", "event"],
-    sql`${changedAt}, ${event}`,
-  );
+function insertUnauthored(
+  documents: Statement,
+  changes?: Record<string, Statement>,
+): Statement {
+  const values = {
+    changed_at: changedAfter(
+      "case when isfinite(b.updated_at) then least(b.updated_at, now()) else now() end",
+    ),
+    event: raw("case when l.event <> 'deleted' then 'changed' else 'created' end"),
+  };
+  return insertVersions({ documents, values, ...changes && { changes } });
 }
 
 /** The stored version of product `p`. Without one, SQL has changed it since. */
