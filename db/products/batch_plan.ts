@@ -27,7 +27,10 @@ import { planRestorations, restoring } from "./restorations.ts";
 import { changedFields } from "./changed_fields.ts";
 import { lockAndFind } from "./write_together.ts";
 
-/* What becomes of the products of a batch. */
+/*
+ * What becomes of the products of a batch. An operation that changes nothing ends here: the steps
+ * whose name begins with `end` give such operations their results, and return the others.
+ */
 
 /** An operation that changes its product. */
 export interface Changing extends Placed {
@@ -41,10 +44,7 @@ interface FoundProduct extends KeyedProduct {
   bytes: number | null;
 }
 
-/**
- * Plans the operations up to the first one that depends on another's changes. Those that change
- * nothing get their results.
- */
+/** Plans the operations up to the first one that depends on another's changes. */
 export async function planBatch(
   tx: Transaction,
   items: readonly Placed[],
@@ -52,18 +52,16 @@ export async function planBatch(
 ): Promise<{ changing: Changing[]; later: Placed[] }> {
   const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
-  const possible = await withoutUncreatable(tx, now, found, results);
-  const restored = await planRestores(tx, possible, results);
-  const planned = possible.flatMap((item) => {
-    const change = restored.get(item) ?? changeBy(item, found, results);
-    return change ? [{ ...item, change }] : [];
-  });
+  const possible = await endUncreatable(tx, now, found, results);
+  const restores = await endRestored(tx, possible, results);
+  const others = endAbsent(possible, found, results);
+  const planned = [...restores, ...others].toSorted((a, b) => a.index - b.index);
   for (const { index, change } of planned) {
     if (isFormUnused(change, found)) results.unusedForms.add(index);
   }
-  const valid = await checkPreconditions(tx, planned, results);
-  results.expect(sizeOfUpdated(valid, found));
-  return { changing: await withoutUnchanged(tx, valid, found, results), later };
+  const current = await endOutdated(tx, planned, results);
+  results.expect(sizeOfUpdated(current, found));
+  return { changing: await endUnchanged(tx, current, found, results), later };
 }
 
 /**
@@ -98,8 +96,8 @@ async function lockMatches(
   );
 }
 
-/** The operations but the upserts that find no product and may create none. Those get their errors. */
-async function withoutUncreatable(
+/** Ends the upserts that find no product and may create none. */
+async function endUncreatable(
   tx: Transaction,
   items: readonly Placed[],
   found: readonly FoundProduct[],
@@ -120,17 +118,17 @@ async function withoutUncreatable(
   return items.filter((item) => !errors.has(item));
 }
 
-/** What the operations restore. One that restores nothing gets its result. */
-async function planRestores(
+/** Plans the restorations. Ends those that restore nothing. */
+async function endRestored(
   tx: Transaction,
   items: readonly Placed[],
   results: BatchResults,
-): Promise<Map<Placed, Change>> {
-  const changes = new Map<Placed, Change>();
+): Promise<Changing[]> {
+  const changing: Changing[] = [];
   const restores = items.flatMap((item) =>
     item.operation.method === "restore" ? [{ item, restoration: item.operation }] : []
   );
-  if (restores.length === 0) return changes;
+  if (restores.length === 0) return changing;
   const planned = await planRestorations(
     tx,
     restores.map(({ restoration }) => restoration),
@@ -141,9 +139,9 @@ async function planRestores(
     if (plan instanceof ApiError) results.fail(item.index, plan);
     else if (plan.isDone) {
       results.succeed(item.index, 200, plan.change.id, plan.bytes);
-    } else changes.set(item, plan.change);
+    } else changing.push({ ...item, change: plan.change });
   });
-  return changes;
+  return changing;
 }
 
 /** The keys by which an upsert would find the written product. */
@@ -185,37 +183,45 @@ function addresses(operation: BatchOperation, product: FoundProduct): boolean {
   }
 }
 
-/** What becomes of the product of an operation. One that changes none gets its result. */
-function changeBy(
-  { index, operation }: Placed,
+/** Plans all operations but restorations. Ends those whose product is not there, or not clear. */
+function endAbsent(
+  items: readonly Placed[],
   found: readonly FoundProduct[],
   results: BatchResults,
-): Change | undefined {
-  const meant = found.filter((product) => addresses(operation, product));
+): Changing[] {
+  return items.flatMap((item) => {
+    const { index, operation } = item;
+    const meant = found.filter((product) => addresses(operation, product));
+    const change = changeBy(operation, meant);
+    if (change instanceof ApiError) results.fail(index, change);
+    else if (change) return [{ ...item, change }];
+    else if (operation.method === "delete") results.delete(index, operation.sentId, false);
+    return [];
+  });
+}
+
+/** What an operation makes of the products that it addresses, or its error. Nothing of none that it deletes. */
+function changeBy(
+  operation: BatchOperation,
+  meant: readonly FoundProduct[],
+): Change | ApiError | undefined {
   const id = meant[0]?.id;
   switch (operation.method) {
     case "create":
       return { method: "create", id: uuidv7(), body: operation.body };
     case "update":
-      if (id) return { method: "update", id, body: operation.body };
-      return void results.fail(index, productNotFound(operation.id));
+      return id ? { method: "update", id, body: operation.body } : productNotFound(operation.id);
+    case "delete":
+      return id ? { method: "delete", id } : operation.precondition?.();
     case "restore":
-      // It has its change already, or its result.
       return;
-    case "delete": {
-      if (id) return { method: "delete", id };
-      const failed = operation.precondition?.();
-      if (failed) return void results.fail(index, failed);
-      return void results.delete(index, operation.sentId, false);
-    }
     case "upsert": {
       const { key, body, updateError } = operation;
-      if (meant.length > 1) {
-        return void results.fail(index, ambiguousKey(key, meant));
-      }
-      if (updateError) return void results.fail(index, updateError);
-      if (id) return { method: "update", id, body, isWhole: true };
-      return { method: "create", id: uuidv7(), body, key };
+      if (meant.length > 1) return ambiguousKey(key, meant);
+      if (updateError) return updateError;
+      return id
+        ? { method: "update", id, body, isWhole: true }
+        : { method: "create", id: uuidv7(), body, key };
     }
   }
 }
@@ -239,8 +245,8 @@ function isFormUnused(change: Change, found: readonly FoundProduct[]): boolean {
   return !!product_form_id && format_id === null;
 }
 
-/** The operations whose precondition holds (RFC 9110, 13). The others get their result. */
-async function checkPreconditions(
+/** Ends the operations whose precondition does not hold (RFC 9110, 13). */
+async function endOutdated(
   tx: Transaction,
   changing: readonly Changing[],
   results: BatchResults,
@@ -277,8 +283,8 @@ function sizeOfUpdated(
     .reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 }
 
-/** The operations that change something. An upsert that changes nothing gets its result. */
-async function withoutUnchanged(
+/** Ends the upserts that change nothing. */
+async function endUnchanged(
   tx: Transaction,
   planned: readonly Changing[],
   found: readonly FoundProduct[],
