@@ -2,11 +2,9 @@ import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, detailAt, type ErrorDetail, invalid } from "../../schema/errors.ts";
 import { Named, sentField } from "../../schema/named.ts";
 import { distinctBy, DUPLICATE, repeated } from "../../schema/objects.ts";
-import { expectedCode } from "../../schema/onix_codes.ts";
 import { ROWS } from "../../schema/product.ts";
-import { isShared, listOf, nounOf, pathOfTable, type RecordTable } from "../../schema/records.ts";
+import { isShared, type RecordTable } from "../../schema/records.ts";
 import { type GivenReference, givenReferences } from "../../schema/references.ts";
-import { didYouMean } from "../../schema/spelling.ts";
 import {
   isOneOfTexts,
   organization,
@@ -17,16 +15,17 @@ import {
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { mayBeNamed, nameKey, RecordsByName } from "../record_names.ts";
+import { mayBeNamed, RecordsByName } from "../record_names.ts";
 import { uuidv7 } from "../uuid.ts";
 import type { Creation, Write } from "./change.ts";
 import { productNotFound } from "./errors.ts";
 import { findErrors } from "./find_errors.ts";
+import { explainName } from "./name_errors.ts";
 
 /* The records that names and codes in bodies stand for. */
 
 /** A name or code in a body in place of an id. */
-type NamedReference = GivenReference & { value: Named };
+export type NamedReference = GivenReference & { value: Named };
 
 /** A record that may be meant. */
 interface Candidate {
@@ -49,18 +48,21 @@ export async function findNamed<W extends Write>(
   tx: Transaction,
   changes: readonly (W | ApiError)[],
 ): Promise<(W | ApiError)[]> {
-  const named = changes.map((change) => namedIn(acceptedBody(change)));
+  const unresolved = changes.map((change) =>
+    change instanceof ApiError ? acceptedOf(change) : { write: change }
+  );
+  const named = unresolved.map((one) => one ? namedIn(one.write.body) : []);
   const all = named.flat();
-  if (all.length === 0 && !changes.some(isUnchecked)) return [...changes];
+  if (all.length === 0 && !unresolved.some((one) => one?.error)) return [...changes];
   const candidates = await findCandidates(tx, all);
   const found: (W | ApiError)[] = [];
-  for (const [i, change] of changes.entries()) {
-    if (isFault(change) && !isUnchecked(change)) {
-      found.push(change);
+  for (const [i, one] of unresolved.entries()) {
+    if (!one) {
+      found.push(changes[i]!);
       continue;
     }
-    const write = isFault(change) ? ofUnknown(acceptedBody(change)) : change;
-    const details = isFault(change) ? [...change.details] : [];
+    const { write, error } = one;
+    const details = [...error?.details ?? []];
     let body = write.body;
     for (const reference of named[i]!) {
       const id = candidates.get(tableOf(reference))!.find(reference);
@@ -91,7 +93,7 @@ export async function withReferences(
   database: Queries,
   error: ApiError,
 ): Promise<ApiError> {
-  if (!isUnchecked(error)) return error;
+  if (!acceptedOf(error)) return error;
   return await database.transaction(async (tx) => {
     const [found] = await findNamed<Write>(tx, [error]);
     await tx.commit();
@@ -99,23 +101,22 @@ export async function withReferences(
   });
 }
 
-function isFault(change: Write | ApiError): change is ApiError {
-  return change instanceof ApiError;
+/** A change, or what was accepted of a body at fault. */
+interface Unresolved {
+  write: Write;
+  /** What is wrong with the body already. */
+  error?: ApiError;
 }
 
 /**
- * Whether what was accepted of a refused body has what only the database can check: references,
- * or dates beside the day of publication that is stored.
+ * What was accepted of a refused body, if it has what only the database can check: references, or
+ * dates beside the day of publication that is stored.
  */
-function isUnchecked(change: Write | ApiError): boolean {
-  if (!isFault(change)) return false;
-  const body = acceptedBody(change);
-  return "publishing_dates" in body || givenReferences(body).some(({ value }) => value);
-}
-
-/** The body of a change, or what of one at fault was accepted. */
-function acceptedBody(change: Write | ApiError): ProductBody {
-  return isFault(change) ? (change.accepted ?? {}) as ProductBody : change.body;
+function acceptedOf(error: ApiError): Unresolved | undefined {
+  const body = (error.accepted ?? {}) as ProductBody;
+  const isChecked = !("publishing_dates" in body) &&
+    !givenReferences(body).some(({ value }) => value);
+  return isChecked ? undefined : { write: ofUnknown(body), error };
 }
 
 /** The change of a body that may create a product or change one: its entries may exist. */
@@ -212,53 +213,6 @@ function repeatedLinks(given: ProductBody, body: ProductBody): ErrorDetail[] {
       return detailAt(`/${name}/${index}/${field}`, DUPLICATE);
     });
   });
-}
-
-/** The error of a name or a code of so many records. */
-async function explainName(
-  tx: Transaction,
-  reference: NamedReference,
-  records: number,
-): Promise<ErrorDetail> {
-  const { column, value, field: given } = reference.value;
-  const { field } = reference.reference;
-  const table = tableOf(reference);
-  const pointer = `${reference.entry}/${given}`;
-  const noun = nounOf(table);
-  const path = pathOfTable(table);
-  if (records > 0) {
-    return detailAt(
-      pointer,
-      `ambiguous: ${records} records of ${path} have this name: send ${field} instead`,
-    );
-  }
-  const list = listOf(table);
-  if (column === "code" && list) {
-    return detailAt(pointer, `invalid_code: ${expectedCode(list, value)}`);
-  }
-  const own = sql`r.organization_id = ${organization} and`;
-  const key = column === "code" ? raw("search_key(r.code)") : nameKey(table);
-  const [known] = await tx.send(unprepared(sql<{ word: string }>`
-    select r.${raw(column)} as word
-    from ${raw(table)} r
-    where ${isShared(table) ? [] : own} ${key} % key_of_name(${value})
-    order by similarity(${key}, key_of_name(${value})) desc, r.id
-    limit 1
-  `));
-  const meant = known[0]?.word;
-  if (column === "code") {
-    return detailAt(
-      pointer,
-      `invalid_code: Expected a code of ${path}${didYouMean(meant)}`,
-    );
-  }
-  const remedy = isShared(table) ? `: see ${path}` : `: create it with POST ${path}`;
-  return detailAt(
-    pointer,
-    `unknown_reference: There is no ${noun} with this name${
-      meant === undefined ? remedy : didYouMean(`"${meant}"`)
-    }`,
-  );
 }
 
 /** The error of the change, with what is wrong besides its names. */
