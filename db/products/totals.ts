@@ -7,8 +7,9 @@ import {
   TERM_FILTERS,
 } from "../../schema/list_query.ts";
 import { opaque, organization, sql, type Statement } from "../connections/sql.ts";
+import { idsOfCodes } from "./filters.ts";
 import { searchConditions } from "./search.ts";
-import { type FoundQuery, idsOfCodes, selected, SORTING } from "./selected.ts";
+import { type FoundQuery, selected, SORTING } from "./selected.ts";
 import { termed } from "./terms.ts";
 
 /* The totals of lists: stored ones where that is possible, because counting a catalogue is slow. */

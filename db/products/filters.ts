@@ -1,0 +1,117 @@
+import {
+  CODE_FILTERS,
+  type CodeFilter,
+  EXACT_FILTERS,
+  type ListQuery,
+  REFERENCE_FILTERS,
+  TERM_FILTERS,
+} from "../../schema/list_query.ts";
+import type { ProductReference } from "../../schema/references.ts";
+import {
+  isOneOf,
+  isOneOfTexts,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
+import { termed } from "./terms.ts";
+
+/* The filters of a list, as conditions on product `p`. */
+
+/** The conditions of the filters of a list, each with a leading `and`. */
+export function filterConditions(query: ListQuery): Statement[] {
+  const {
+    product_type,
+    publication_date_from,
+    publication_date_to,
+    shared_isbn,
+  } = query;
+  return [
+    ...REFERENCE_FILTERS.flatMap((filter) => {
+      const ids = query[filter.field];
+      return ids ? refersTo(filter, ids) : [];
+    }),
+    ...CODE_FILTERS.flatMap((filter) => {
+      const codes = query[filter.name] as string[] | undefined;
+      return codes ? [hasCode(filter, codes)] : [];
+    }),
+    ...publication_date_from ? [sql` and p.publication_date >= ${publication_date_from}`] : [],
+    ...publication_date_to ? [sql` and p.publication_date <= ${publication_date_to}`] : [],
+    ...product_type
+      ? [
+        sql` and p.product_type = any(string_to_array(${product_type.join()}, ','))`,
+      ]
+      : [],
+    ...EXACT_FILTERS.flatMap((column) =>
+      query[column] ? [sql` and p.${raw(column)} ${isOneOfTexts(query[column])}`] : []
+    ),
+    ...shared_isbn ? [sql` and p.id in (${sharingIsbns})`] : [],
+    ...TERM_FILTERS.flatMap((filter) =>
+      query[filter] ? [sql` and p.id in (${termed(filter, query[filter])})`] : []
+    ),
+  ];
+}
+
+/** The ISBNs of products, in both forms, without the check digit of either. */
+const isbns = sql`
+  select p.id, left(p.isbn13, 12) as number
+  from products p
+  where p.organization_id = ${organization} and p.isbn13 is not null
+  union
+  select p.id, '978' || left(p.isbn10, 9)
+  from products p
+  where p.organization_id = ${organization} and p.isbn10 is not null
+`;
+
+/** The products whose ISBN another one has, too. */
+const sharingIsbns = sql`
+  with numbers as materialized (${isbns})
+  select n.id
+  from numbers n
+  where n.number in (
+    select n.number from numbers n group by n.number having count(*) > 1
+  )
+`;
+
+/** The conditions that product `p`, or one of its rows, refers to one of these records. */
+function refersTo(
+  { field, array, isSeries }: ProductReference,
+  ids: string[],
+): Statement[] {
+  if (array) return [linksTo(array.table, field, ids)];
+  const condition = sql` and p.${raw(field)} ${isOneOf(ids)}`;
+  // A series is one of the product's collections, and that table has the index.
+  return isSeries ? [condition, linksTo("product_collections", "collection_id", ids)] : [condition];
+}
+
+/** The ids of the records of a shared table with these codes. */
+export function idsOfCodes(table: string, codes: readonly string[]): Statement {
+  return sql`array(
+    select r.id from ${raw(table)} r where r.code ${isOneOfTexts(codes)}
+  )`;
+}
+
+/** The condition that product `p`, or its format, refers to a record with one of these codes. */
+function hasCode(
+  { reference: { field, table, heldBy } }: CodeFilter,
+  codes: readonly string[],
+): Statement {
+  const ids = idsOfCodes(table, codes);
+  if (!heldBy) return sql` and p.${raw(field)} = any(${ids})`;
+  const hasReference = sql`x.${raw(field)} = any(${ids})`;
+  return sql` and p.${raw(heldBy)} = any(array(
+    select x.id
+    from formats x
+    where x.organization_id = ${organization} and ${hasReference}
+  ))`;
+}
+
+function linksTo(table: string, column: string, ids: string[]): Statement {
+  const isLinked = sql`x.${raw(column)} ${isOneOf(ids)}`;
+  return sql` and p.id in (
+    select x.product_id
+    from ${raw(table)} x
+    where x.organization_id = ${organization} and ${isLinked}
+  )`;
+}
