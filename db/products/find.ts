@@ -1,110 +1,16 @@
-import { joined, json, organization, raw, sql, type Statement } from "../connections/sql.ts";
-import type { Queries } from "../database.ts";
-import { containsWord, indexedPart, isbnPartOf, wordsOf } from "./search.ts";
+import { joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import type { QueryWord, QueryWords } from "./query_words.ts";
+import { containsWord, indexedPart, isbnPartOf } from "./search.ts";
 import { isSpelled, spellings } from "./spellings.ts";
 
 /*
- * What `q` finds: products of which people know each word, such as a title, an ISBN or an
- * author's name. It compares `found_text` of `product_search`, here `s`, by the SQL function
- * `folded`, and `found_name` of publishers and imprints, which most products may show.
+ * What `q` finds: products of which people know each word (`query_words.ts`), such as a title, an
+ * ISBN or an author's name. It compares `found_text` of `product_search`, here `s`, by the SQL
+ * function `folded`, and `found_name` of publishers and imprints, which most products may show.
  */
-
-/** A phrase in double quotes, or a word. Commas separate words too: `Surname, First`. */
-const FOUND_WORD = /"([^"]*)"|[^\s,]+/g;
-
-/** A letter with signs around it, such as an initial. */
-const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
-
-/** The words and phrases of `q`, in order. Initials that follow each other are one word. */
-function wordsOfQuery(term: string): string[] {
-  const words: string[] = [];
-  let isInitials = false;
-  for (const [word, phrase] of term.matchAll(FOUND_WORD)) {
-    const isInitial = phrase === undefined && INITIAL.test(word);
-    if (isInitial && isInitials) words.push(`${words.pop()} ${word}`);
-    else words.push((phrase ?? word).trim());
-    isInitials = isInitial;
-  }
-  const found = words.filter((word) => word !== "");
-  return found.length > 0 ? found : wordsOf(term);
-}
-
-/** A word of `q`. */
-interface QueryWord {
-  /** As it is typed. */
-  word: string;
-  /** As texts have it. Empty if folding leaves nothing of it. */
-  folded: string;
-  /** Whether names of publishers or imprints contain it. Most words are in none. */
-  in_publishers: boolean;
-  in_imprints: boolean;
-}
-
-/** The words of `q`, folded, in order, and all of `q` folded. */
-export interface QueryWords {
-  words: QueryWord[];
-  whole: string;
-}
-
-/** Letters and digits of which the trigram index finds a word. */
-const INDEXED = /[\p{L}\p{N}]{3}/u;
-
-/** Folds the words of `q`, and looks up the names that most products may show. */
-export async function findWords(
-  database: Pick<Queries, "lookUp">,
-  term: string | undefined,
-): Promise<QueryWords | undefined> {
-  const given = term ? wordsOfQuery(term) : [];
-  if (given.length === 0) return;
-  const words = await database.lookUp(foldedWords(given));
-  return { words, whole: words[0]!.whole };
-}
-
-/**
- * Selects the words of `q` in order, each with the whole term. A word of many names is found
- * among the first of them, another by the trigram index: counting makes the planner use it.
- * It finds no short word, for which names are read until one has it.
- */
-function foldedWords(
-  words: readonly string[],
-): Statement<QueryWord & { whole: string }> {
-  const rows = words.map((word, place) => (
-    { word, place, is_short: !INDEXED.test(word) }
-  ));
-  const isNamed = (table: string) => {
-    const names = sql`
-      from ${raw(table)} r
-      where r.organization_id = ${organization}
-    `;
-    return sql`
-      w.folded <> '' and case
-        when w.is_short
-          then exists (select ${names} and (r.found_name || '') like '%' || w.folded || '%')
-        when exists (
-          select
-          from (select r.found_name ${names} limit 1000) r
-          where r.found_name like '%' || w.folded || '%'
-        ) then true
-        else (select count(*) ${names} and r.found_name like '%' || w.folded || '%') > 0
-      end as ${raw(`in_${table}`)}
-    `;
-  };
-  return sql`
-    select
-      w.word, w.folded, ${isNamed("publishers")}, ${isNamed("imprints")},
-      folded(${words.join(" ")}) as whole
-    from (
-      select w.word, w.is_short, w.place, folded(w.word) as folded
-      from jsonb_to_recordset(${json(rows)}) w (word text, place int, is_short boolean)
-      -- Keeps it from being folded for each name.
-      offset 0
-    ) w
-    order by w.place
-  `;
-}
 
 /** How a list finds products: by conditions on `s`, each with a leading `and`, and in which order. */
-export interface Finding {
+export interface FoundBy {
   conditions: Statement[];
   /** The key of the order by relevance, lowest first. */
   relevance: Statement;
@@ -114,15 +20,15 @@ export interface Finding {
  * Finds what has each word, or is of a publisher or imprint that it names. If folding leaves
  * nothing of all of them, they are searched for as they are.
  */
-export function finding(found: QueryWords): Finding {
-  const contains = found.whole === "" ? ({ word }: QueryWord) => containsWord(word) : containsFound;
+export function foundByAll(query: QueryWords): FoundBy {
+  const contains = query.whole === "" ? ({ word }: QueryWord) => containsWord(word) : hasWord;
   return {
-    conditions: found.words.map((word) => sql` and ${contains(word)}`),
-    relevance: relevance(found),
+    conditions: query.words.map((word) => sql` and ${contains(word)}`),
+    relevance: relevance(query),
   };
 }
 
-function containsFound(
+function hasWord(
   { word, folded, in_publishers, in_imprints }: QueryWord,
 ): Statement {
   const texts = new Set([folded, isbnPartOf(word) || folded]);
@@ -187,12 +93,12 @@ function relevance({ words, whole }: QueryWords): Statement {
  * Finds what is nearest, where nothing has each word: a word may be spelled with one mistake.
  * Those with the most similar title come first. Undefined if no word may have a mistake.
  */
-export function nearest({ words, whole }: QueryWords): Finding | undefined {
+export function foundNear({ words, whole }: QueryWords): FoundBy | undefined {
   const spelled = words.filter(({ folded }) => isSpelled(folded));
   if (spelled.length === 0 || spelled.length > MAX_MISTAKES) return;
   return {
     conditions: words.map((word) =>
-      sql` and ${spelled.includes(word) ? isNear(word) : containsFound(word)}`
+      sql` and ${spelled.includes(word) ? hasWordNear(word) : hasWord(word)}`
     ),
     relevance: sql`-similarity(s.title, ${whole})`,
   };
@@ -202,7 +108,7 @@ export function nearest({ words, whole }: QueryWords): Finding | undefined {
 const MAX_MISTAKES = 8;
 
 /** The condition that `s`, or its publisher or imprint, has the word with at most one mistake. */
-function isNear({ folded }: QueryWord): Statement {
+function hasWordNear({ folded }: QueryWord): Statement {
   const patterns = spellings(folded).map((spelling) => `%${spelling}%`).join();
   const isLike = sql`like any(string_to_array(${patterns}, ','))`;
   const named = (table: string, column: string) =>

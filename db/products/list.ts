@@ -5,8 +5,9 @@ import type { Queries } from "../database.ts";
 import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { readLong } from "../long_text.ts";
 import { validDocument } from "./document.ts";
-import { type Finding, finding, findWords, nearest } from "./find.ts";
+import { type FoundBy, foundByAll, foundNear } from "./find.ts";
 import { documentsFirst, includedArrays, type ProductsRow, type Source } from "./pages.ts";
+import { readWords } from "./query_words.ts";
 import { mayBeCommon } from "./search.ts";
 import { type FoundQuery, selected, sortingOf } from "./selected.ts";
 import { countKeyOf, totalOf } from "./totals.ts";
@@ -24,9 +25,9 @@ export async function listProducts(
   database: Queries,
   query: ListQuery,
 ): Promise<EntryPage> {
-  const found = await findWords(database, query.q);
-  const page = await readPage(database, query, found && finding(found));
-  const near = found && page.total === 0 ? nearest(found) : undefined;
+  const words = await readWords(database, query.q);
+  const page = await readPage(database, query, words && foundByAll(words));
+  const near = words && page.total === 0 ? foundNear(words) : undefined;
   if (!near) return page;
   const nearby = await readPage(database, query, near);
   return { ...nearby, isNearest: nearby.total > 0 };
@@ -35,7 +36,7 @@ export async function listProducts(
 async function readPage(
   database: Queries,
   query: ListQuery,
-  found: Finding | undefined,
+  found: FoundBy | undefined,
 ): Promise<EntryPage> {
   const read = async (source: Source) => {
     const page = await readLong(

@@ -2,14 +2,15 @@ import { DEFAULT_SORT, type Filters, type ListQuery, type Sort } from "../../sch
 import { organization, raw, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { filterConditions } from "./filters.ts";
-import { type Finding, finding, findWords } from "./find.ts";
+import { type FoundBy, foundByAll } from "./find.ts";
+import { readWords } from "./query_words.ts";
 import { indexConditions, searchConditions } from "./search.ts";
 
 /* The products that a list selects, and their order. */
 
 /** A list, with what its `q` finds. */
 export interface FoundQuery extends ListQuery {
-  found: Finding | undefined;
+  found: FoundBy | undefined;
 }
 
 /** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
@@ -64,7 +65,7 @@ export function sortingOf({ found, sort }: FoundQuery): Sorting {
 }
 
 /** The order of a list by `q`: the most relevant products first, the newest among equals. */
-function byRelevance(found: Finding): Sorting {
+function byRelevance(found: FoundBy): Sorting {
   return {
     table: "s",
     key: () => found.relevance,
@@ -135,8 +136,8 @@ export async function listIds(
   database: Pick<Queries, "lookUp" | "scan">,
   query: ListQuery,
 ): Promise<string> {
-  const words = await findWords(database, query.q);
-  const found = { ...query, found: words && finding(words) };
+  const words = await readWords(database, query.q);
+  const found = { ...query, found: words && foundByAll(words) };
   const sorting = sortingOf(found);
   const [row] = await database.scan(unprepared(sql<{ ids: string | null }>`
     select string_agg(f.id::text, ',' order by ${sorting.order}) as ids

@@ -1,0 +1,99 @@
+import { json, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { wordsOf } from "./search.ts";
+
+/* The words of `q`, as people type them and as texts have them. */
+
+/** A phrase in double quotes, or a word. Commas separate words too: `Surname, First`. */
+const QUERY_WORD = /"([^"]*)"|[^\s,]+/g;
+
+/** A letter with signs around it, such as an initial. */
+const INITIAL = /^[\p{P}\p{S}]*\p{L}\p{M}*[\p{P}\p{S}]*$/u;
+
+/** The words and phrases of `q`, in order. Initials that follow each other are one word. */
+function wordsOfQuery(term: string): string[] {
+  const words: string[] = [];
+  let isInitials = false;
+  for (const [word, phrase] of term.matchAll(QUERY_WORD)) {
+    const isInitial = phrase === undefined && INITIAL.test(word);
+    if (isInitial && isInitials) words.push(`${words.pop()} ${word}`);
+    else words.push((phrase ?? word).trim());
+    isInitials = isInitial;
+  }
+  const found = words.filter((word) => word !== "");
+  return found.length > 0 ? found : wordsOf(term);
+}
+
+/** A word of `q`. */
+export interface QueryWord {
+  /** As it is typed. */
+  word: string;
+  /** As texts have it. Empty if folding leaves nothing of it. */
+  folded: string;
+  /** Whether names of publishers or imprints contain it. Most words are in none. */
+  in_publishers: boolean;
+  in_imprints: boolean;
+}
+
+/** The words of `q`, folded, in order, and all of `q` folded. */
+export interface QueryWords {
+  words: QueryWord[];
+  whole: string;
+}
+
+/** Three letters or digits, by which the trigram index finds a word. */
+const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
+
+/** Folds the words of `q`, and looks up the names that most products may show. */
+export async function readWords(
+  database: Pick<Queries, "lookUp">,
+  term: string | undefined,
+): Promise<QueryWords | undefined> {
+  const given = term ? wordsOfQuery(term) : [];
+  if (given.length === 0) return;
+  const words = await database.lookUp(foldedWords(given));
+  return { words, whole: words[0]!.whole };
+}
+
+/**
+ * Selects the words of `q` in order, each with the whole term. A word of many names is found
+ * among the first of them, another by the trigram index: counting makes the planner use it.
+ * It finds no short word, for which names are read until one has it.
+ */
+function foldedWords(
+  words: readonly string[],
+): Statement<QueryWord & { whole: string }> {
+  const rows = words.map((word, place) => (
+    { word, place, is_short: !HAS_TRIGRAM.test(word) }
+  ));
+  const isNamed = (table: string) => {
+    const names = sql`
+      from ${raw(table)} r
+      where r.organization_id = ${organization}
+    `;
+    return sql`
+      w.folded <> '' and case
+        when w.is_short
+          then exists (select ${names} and (r.found_name || '') like '%' || w.folded || '%')
+        when exists (
+          select
+          from (select r.found_name ${names} limit 1000) r
+          where r.found_name like '%' || w.folded || '%'
+        ) then true
+        else (select count(*) ${names} and r.found_name like '%' || w.folded || '%') > 0
+      end as ${raw(`in_${table}`)}
+    `;
+  };
+  return sql`
+    select
+      w.word, w.folded, ${isNamed("publishers")}, ${isNamed("imprints")},
+      folded(${words.join(" ")}) as whole
+    from (
+      select w.word, w.is_short, w.place, folded(w.word) as folded
+      from jsonb_to_recordset(${json(rows)}) w (word text, place int, is_short boolean)
+      -- Keeps it from being folded for each name.
+      offset 0
+    ) w
+    order by w.place
+  `;
+}
