@@ -1,22 +1,24 @@
-import { readMessage } from "../../schema/onix/xml/read.ts";
-import { type Release, RELEASES, TAGS, type Tags } from "../../schema/onix/rules/releases.ts";
-import type { Outcome, Report } from "../../schema/onix/report/report.ts";
-import { ApiError } from "../../schema/errors.ts";
-import { DATE_ORDERS, type DateOrder, type Decimal, DECIMALS } from "../../schema/sheets/cells.ts";
-import { DELIMITERS, EMPTY, namesOf, type SheetImportQuery } from "../../schema/sheets/query.ts";
-import { SHEET_OUTCOMES, type SheetReport } from "../../schema/sheets/report.ts";
-import type { Queries } from "../database.ts";
-import { ImportEnded } from "../import_ended.ts";
-import { exportSheet } from "../sheets/export.ts";
-import { importSheet } from "../sheets/import.ts";
-import { exportMessage } from "../onix/export.ts";
-import { importMessage, type ImportOptions } from "../onix/import.ts";
-import { exportCatalogue } from "../transfer/export.ts";
-import { importCatalogue } from "../transfer/import.ts";
-import { choice, type Command, command, cursor, flag, mandatory, uuid } from "./arguments.ts";
-import { openProgressBar, writeOut } from "./output.ts";
-import { type ImportFile, openSource } from "./source.ts";
 import { EDITS, type Edits, STALE, type Stale } from "../../schema/onix/mapping/options.ts";
+import { type Release, RELEASES, TAGS, type Tags } from "../../schema/onix/rules/releases.ts";
+import { DATE_ORDERS, type DateOrder, type Decimal, DECIMALS } from "../../schema/sheets/cells.ts";
+import { DELIMITERS, EMPTY, namesOf, type SheetQuery } from "../../schema/sheets/query.ts";
+import type { Queries } from "../database.ts";
+import { exportMessage, type ExportOptions } from "../onix/export.ts";
+import { exportSheet } from "../sheets/export.ts";
+import { exportCatalogue } from "../transfer/export.ts";
+import {
+  choice,
+  type Command,
+  command,
+  cursor,
+  flag,
+  mandatory,
+  type Output,
+  uuid,
+} from "./arguments.ts";
+import { importCsv, importLines, importOnix, told } from "./imports.ts";
+import { openProgressBar, writeOut } from "./output.ts";
+import { openSource } from "./source.ts";
 
 /**
  * `deno task export` and `deno task import`: an organization as an NDJSON file, or its
@@ -43,45 +45,9 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       { organization, format, csv, columns, delimiter, decimal, ...message },
       { connect },
     ) {
-      if (csv) {
-        const database = await connect(organization);
-        const sheet = { columns, delimiter, decimal, search: "", q: "" };
-        const parts = await exportSheet(() => database, sheet).catch(told);
-        for await (const part of parts) await writeOut(part);
-        return "";
-      }
-      const isOnix = format === "onix";
-      using bar = openProgressBar("Exporting", isOnix ? "records" : undefined);
       const database = await connect(organization);
-      // A bar would mix with lines on the same terminal.
-      const isTerminal = Deno.stdout.isTerminal();
-      if (isOnix) {
-        const { next, replaced, failed } = await exportMessage(database, {
-          ...message,
-          write: writeOut,
-          progress: isTerminal ? undefined : (done) => bar.show(done, {}),
-        });
-        if (replaced > 0) {
-          bar.print(
-            `Records with characters that XML cannot hold, which were written as U+FFFD: ${replaced}`,
-          );
-        }
-        bar.print(`For later changes: --after ${next}`);
-        if (failed > 0) {
-          bar.print(
-            `Records that could not be written, named above: ${failed}`,
-          );
-          return { text: "", ok: false };
-        }
-      } else {
-        await exportCatalogue(database, {
-          write: writeOut,
-          progress: isTerminal
-            ? undefined
-            : (done, total) => bar.show(done, { share: done / total }),
-        });
-      }
-      return "";
+      if (csv) return await exportCsv(database, { columns, delimiter, decimal });
+      return format === "onix" ? await exportOnix(database, message) : await exportLines(database);
     },
   }),
   "import": command({
@@ -138,145 +104,47 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
   }),
 };
 
-async function importLines(
+async function exportCsv(
   database: Queries,
-  source: ImportFile,
-  rename: boolean,
-): Promise<string> {
-  using bar = openProgressBar("Importing");
-  bar.show(0, source.progress());
-  let refused = 0;
-  let lines = 0;
-  try {
-    await importCatalogue(database, source.bytes, {
-      rename,
-      refused(number, reason) {
-        refused++;
-        bar.print(`Line ${number}: ${reason}`);
-      },
-      progress: (done) => bar.show(lines = done, source.progress()),
-    });
-  } catch (error) {
-    bar.print(`Imported ${lines - refused} lines, ${refused} were refused`);
-    throw error;
-  }
-  if (refused > 0) throw new Error(`${refused} of ${lines} lines were refused`);
-  return `Imported ${lines} lines`;
+  columns: Pick<SheetQuery, "columns" | "delimiter" | "decimal">,
+): Promise<Output> {
+  const sheet = { ...columns, search: "", q: "" };
+  const parts = await exportSheet(() => database, sheet).catch(told);
+  for await (const part of parts) await writeOut(part);
+  return "";
 }
 
-/** Tells the details of an error of a sheet in one line. */
-function told(error: unknown): never {
-  if (!(error instanceof ApiError) || error.details.length === 0) throw error;
-  const details = error.details.map((detail) => {
-    const line = "line" in detail ? `Line ${detail.line}: ` : "";
-    return `${line}${detail.message}`;
+/** A bar would mix with lines on the same terminal. */
+const isOutputShown = () => Deno.stdout.isTerminal();
+
+async function exportLines(database: Queries): Promise<Output> {
+  using bar = openProgressBar("Exporting");
+  await exportCatalogue(database, {
+    write: writeOut,
+    progress: isOutputShown()
+      ? undefined
+      : (done, total) => bar.show(done, { share: done / total }),
   });
-  throw new Error(details.join("; "), { cause: error });
+  return "";
 }
 
-async function importCsv(
+async function exportOnix(
   database: Queries,
-  path: string,
-  query: SheetImportQuery,
-): Promise<string> {
-  const { dry_run: dryRun } = query;
-  using bar = openProgressBar(dryRun ? "Checking" : "Importing", "rows");
-  // It is read several times, and stays in its file.
-  async function* source(): AsyncGenerator<Uint8Array> {
-    using file = await openSource(path);
-    yield* file.bytes;
-  }
-  const { report } = await importSheet(() => database, source, {
-    ...query,
-    pace: () => Promise.resolve(),
-    progress: (rows) => bar.show(rows, {}),
-  }).catch((error) => {
-    if (!(error instanceof ImportEnded)) return told(error);
-    for (const line of sheetLines(error.report)) bar.print(line);
-    throw error.cause;
+  message: Pick<ExportOptions, "release" | "tags" | "after">,
+): Promise<Output> {
+  using bar = openProgressBar("Exporting", "records");
+  const { next, replaced, failed } = await exportMessage(database, {
+    ...message,
+    write: writeOut,
+    progress: isOutputShown() ? undefined : (done) => bar.show(done, {}),
   });
-  for (const line of sheetLines(report)) bar.print(line);
-  const { rows, refused, stale } = report;
-  if (refused + stale > 0) {
-    throw new Error(
-      `${refused + stale} of ${rows} rows ${dryRun ? "would be" : "were"} refused or stale`,
+  if (replaced > 0) {
+    bar.print(
+      `Records with characters that XML cannot hold, which were written as U+FFFD: ${replaced}`,
     );
   }
-  return dryRun ? `Checked ${rows} rows: nothing was written` : `Imported ${rows} rows`;
-}
-
-function sheetLines(report: SheetReport): string[] {
-  const total = SHEET_OUTCOMES.map((name) => `${report[name]} ${name}`)
-    .join(", ");
-  return [
-    ...report.outcomes.flatMap(({ line, outcome, messages }) =>
-      messages.map(({ severity, column, value, message }) =>
-        `Line ${line}, ${outcome}: ${severity}: ${column ? `${column} ` : ""}${
-          value ? `"${value}"` : ""
-        }: ${message}`
-      )
-    ),
-    ...report.more_outcomes > 0 ? [`${report.more_outcomes} more outcomes`] : [],
-    report.dry_run ? `Nothing was written. It would be: ${total}` : total,
-  ];
-}
-
-async function importOnix(
-  database: Queries,
-  source: ImportFile,
-  options: Pick<ImportOptions, "dryRun" | "edits" | "stale">,
-): Promise<string> {
-  const { dryRun } = options;
-  using bar = openProgressBar(dryRun ? "Checking" : "Importing", "records");
-  try {
-    const message = readMessage(source.bytes);
-    const report = await importMessage(() => database, message, {
-      ...options,
-      pace: () => Promise.resolve(),
-      progress: (records) => bar.show(records, source.progress()),
-    });
-    for (const line of reportLines(report)) bar.print(line);
-    const { records, rejected } = report;
-    if (rejected > 0) {
-      throw new Error(
-        `${rejected} of ${records} records ${dryRun ? "would be" : "were"} rejected`,
-      );
-    }
-    return dryRun
-      ? `Checked ${records} records: nothing was written`
-      : `Imported ${records} records`;
-  } catch (error) {
-    if (!(error instanceof ImportEnded)) throw error;
-    for (const line of reportLines(error.report)) bar.print(line);
-    const { message, line } = error.cause as Error & { line?: number };
-    throw new Error(line ? `Line ${line}: ${message}` : message, {
-      cause: error.cause,
-    });
-  }
-}
-
-function reportLines(report: Report): string[] {
-  const { created, updated, unchanged, deleted, rejected, warnings } = report;
-  const counts = { created, updated, unchanged, deleted, rejected, warnings };
-  const total = Object.entries(counts)
-    .map(([name, count]) => `${count} ${name}`).join(", ");
-  return [
-    ...report.outcomes.flatMap(saidOf),
-    ...report.more_messages > 0 ? [`${report.more_messages} more messages`] : [],
-    ...report.not_sent.map(({ path, records }) =>
-      `Will not be sent, in ${records} records: ${path}`
-    ),
-    report.dry_run ? `Nothing was written. It would be: ${total}` : total,
-  ];
-}
-
-function saidOf(
-  { line, record_reference, outcome, messages }: Outcome,
-): string[] {
-  const record = record_reference === null ? "" : ` (${record_reference})`;
-  return messages.map(({ severity, path, value, message }) =>
-    `Line ${line}${record}, ${outcome}: ${severity}: ${path}${
-      value === null ? "" : ` "${value}"`
-    }: ${message}`
-  );
+  bar.print(`For later changes: --after ${next}`);
+  if (failed === 0) return "";
+  bar.print(`Records that could not be written, named above: ${failed}`);
+  return { text: "", ok: false };
 }
