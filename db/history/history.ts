@@ -52,7 +52,7 @@ const keyOfAuthor = sql`
     on k.organization_id = ${organization} and d.changed_by = 'api_key:' || k.id
 `;
 
-function entryOf(row: VersionRow): Entry {
+function historyEntry(row: VersionRow): Entry {
   const { version, at, event, restored_from, operation, request_id, source } = row;
   return {
     version,
@@ -66,7 +66,7 @@ function entryOf(row: VersionRow): Entry {
   };
 }
 
-/** How often a page reads more versions, because those before changed nothing that it shows. */
+/** How often a page reads more steps, because those before changed nothing that it shows. */
 const MAX_READS = 10;
 
 /**
@@ -80,37 +80,66 @@ export async function listProductHistory(
 ): Promise<HistoryPage> {
   await requireHistory(database);
   if (after === undefined) await storeLatest(database, id);
-  const page: HistoryPage = { entries: [], cursor: after ?? null, more: true };
-  for (let reads = 0; reads < MAX_READS; reads++) {
-    const { steps, more } = await readSteps(database, id, page.cursor, limit);
-    if (reads === 0 && after === undefined && steps.length === 0) {
-      throw productNotFound(id);
-    }
+  return await fillPage<HistoryStep>(limit, {
+    start: after ?? null,
+    async read(last) {
+      const next = await readSteps(database, id, last?.row.version ?? after ?? null, limit);
+      if (!last && after === undefined && next.steps.length === 0) throw productNotFound(id);
+      return next;
+    },
+    cursorOf: ({ row }) => row.version,
+    show(step) {
+      const shown = changesBy(step);
+      return isShown(step.row, shown, changed)
+        ? { ...historyEntry(step.row), ...shown }
+        : undefined;
+    },
+  });
+}
+
+/** How a history is read: its steps, newest first, each with the cursor behind it. */
+interface StepReader<S extends HistoryStep> {
+  /** The cursor of a page without steps. */
+  start: string | null;
+  /** Reads the steps after the last one, and whether there are more. */
+  read(last: S | undefined): Promise<{ steps: S[]; more: boolean }>;
+  cursorOf(step: S): string;
+  /** What the page shows of a step, if anything. */
+  show(step: S): Entry | undefined;
+}
+
+/** Reads steps until a page is full. */
+async function fillPage<S extends HistoryStep>(
+  limit: number,
+  { start, read, cursorOf, show }: StepReader<S>,
+): Promise<HistoryPage> {
+  const page: HistoryPage = { entries: [], cursor: start, more: true };
+  let last: S | undefined;
+  for (let reads = 0; reads < MAX_READS && page.more; reads++) {
+    const { steps, more } = await read(last);
     page.more = more;
     for (const [i, step] of steps.entries()) {
-      page.cursor = step.row.version;
-      const shown = changesOf(step);
-      if (isShown(step.row, shown, changed)) {
-        page.entries.push({ ...entryOf(step.row), ...shown });
-      }
+      last = step;
+      page.cursor = cursorOf(step);
+      const entry = show(step);
+      if (entry) page.entries.push(entry);
       if (page.entries.length === limit) {
         page.more ||= i < steps.length - 1;
         return page;
       }
     }
-    if (!more) return page;
   }
   return page;
 }
 
 /** A version of a product, and the state before it, if that is kept. */
-interface Step {
+interface HistoryStep {
   row: VersionRow;
   before: string | null;
 }
 
 /** The changes of a version. A product that is created or deleted has none. */
-function changesOf({ row, before }: Step): ShownChanges {
+function changesBy({ row, before }: HistoryStep): ShownChanges {
   return row.event === "created" || row.event === "deleted"
     ? { changes: [] }
     : shownChanges(valuesOf(before), valuesOf(row.product));
@@ -133,7 +162,7 @@ async function readSteps(
   id: string,
   after: string | null,
   limit: number,
-): Promise<{ steps: Step[]; more: boolean }> {
+): Promise<{ steps: HistoryStep[]; more: boolean }> {
   // The state before a version is that of the next row, or of the one before a deletion.
   const beside = 2;
   const rows = await database.scan(selectVersions(id, after, limit + beside));
@@ -141,7 +170,7 @@ async function readSteps(
   const isWhole = rows.length === found && found < limit + beside;
   const steps = rows
     .slice(0, isWhole ? limit : Math.max(1, rows.length - beside))
-    .map((row, i): Step => {
+    .map((row, i): HistoryStep => {
       const [next, last] = [rows[i + 1], rows[i + 2]];
       const before = next?.event === "deleted" ? last : next;
       return { row, before: before?.product ?? null };
@@ -185,6 +214,11 @@ interface OrganizationRow extends VersionRow {
   found: number;
 }
 
+/** A version of one of the products of the organization. */
+interface OrganizationStep extends HistoryStep {
+  row: OrganizationRow;
+}
+
 /** The history of the organization, without what changed. */
 export async function listHistory(
   database: Queries,
@@ -192,32 +226,28 @@ export async function listHistory(
 ): Promise<HistoryPage> {
   await requireHistory(database);
   const { limit } = query;
-  const page: HistoryPage = { entries: [], cursor: null, more: true };
   const since = query.since ?? new Date(Date.now() - DAY_MS).toISOString();
-  let { after } = query;
-  for (let reads = 0; reads < MAX_READS; reads++) {
-    const rows = await database.scan(
-      selectHistory({ ...query, since, after }, limit),
-    );
-    page.more = rows.length > 0 && rows.length < rows[0]!.found;
-    for (const [i, row] of rows.entries()) {
-      after = { at: row.at, id: row.product_id };
-      page.cursor = historyCursor(after);
-      if (isShown(row, changesOf({ row, before: row.before }))) {
-        page.entries.push({ ...entryOf(row), product: namesOf(row) });
-      }
-      if (page.entries.length === limit) {
-        page.more ||= i < rows.length - 1;
-        return page;
-      }
-    }
-    if (!page.more) return page;
-  }
-  return page;
+  const cursorOf = ({ row }: OrganizationStep) => ({ at: row.at, id: row.product_id });
+  return await fillPage<OrganizationStep>(limit, {
+    start: null,
+    async read(last) {
+      const after = last ? cursorOf(last) : query.after;
+      const rows = await database.scan(selectHistory({ ...query, since, after }, limit));
+      return {
+        steps: rows.map((row) => ({ row, before: row.before })),
+        more: rows.length > 0 && rows.length < rows[0]!.found,
+      };
+    },
+    cursorOf: (step) => historyCursor(cursorOf(step)),
+    show: (step) =>
+      isShown(step.row, changesBy(step))
+        ? { ...historyEntry(step.row), product: productNames(step.row) }
+        : undefined,
+  });
 }
 
 /** What names a product, as it was. */
-function namesOf({ product_id: id, product, before }: OrganizationRow): Entry {
+function productNames({ product_id: id, product, before }: OrganizationRow): Entry {
   const { title = null, isbn13 = null, product_code = null } = valuesOf(product ?? before) ?? {};
   return { id, title, isbn13, product_code };
 }
