@@ -13,11 +13,10 @@ import type { Context, HandlerResponse, Services, Shares } from "./context.ts";
 import { errorFields } from "./log.ts";
 import { TextMemory } from "./memory.ts";
 import { pathOf, requestIdOf } from "./request.ts";
+import { CHUNK, streamBody, streamParts } from "./streams.ts";
 
 /** Longer responses are streamed. Most are shorter, and cheaper as a whole. */
 const LONG = 131_072;
-
-const CHUNK = 65_536;
 
 /** The logged length of a method. The server accepts methods of 100,000 characters. */
 const MAX_METHOD = 20;
@@ -69,48 +68,47 @@ export async function respond(
     };
   }
   if (!reserved) context.memory?.[Symbol.dispose]();
-  const { status, body = null } = response;
+  const { status } = response;
   const ms = performance.now() - started;
   logRequest(context, { requestId, status, ms, error });
-  const sent = reserved && body !== null
-    ? streamBody(body, {
-      memory: reserved,
-      timeoutMs: services.sendTimeoutMs,
-      onTimeout: () =>
-        services.log("warn", {
-          message: "A client stopped reading its response",
-          request_id: requestId,
-        }),
-    })
-    : body;
+  // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
+  const headers = headersOf(context, response, ms, isHead || reserved !== undefined);
+  const body = isHead ? null : sentBody(context, response, reserved);
+  return new Response(body, { status, headers });
+}
+
+/** The headers of a response that took so many milliseconds, perhaps with its length. */
+function headersOf(
+  { requestId, ignored }: Context,
+  { status, body, headers: own }: HandlerResponse,
+  ms: number,
+  hasLength: boolean,
+): Record<string, string> {
   const headers: Record<string, string> = {
     "x-request-id": requestId,
     "server-timing": `total;dur=${Math.round(ms * 100) / 100}`,
     ...COMMON,
   };
-  if (body !== null) {
+  if (body !== undefined) {
     headers["content-type"] = "application/json; charset=utf-8";
-    // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
-    if (isHead || reserved) {
-      headers["content-length"] = String(Buffer.byteLength(body));
-    }
+    if (hasLength) headers["content-length"] = String(Buffer.byteLength(body));
   }
-  if (context.ignored && status < 400) {
-    headers["ignored-fields"] = distinctNames(context.ignored).join(", ");
+  if (ignored && status < 400) {
+    headers["ignored-fields"] = distinctNames(ignored).join(", ");
   }
-  Object.assign(headers, response.headers);
-  if (response.parts && !isHead) {
-    const { log, sendTimeoutMs } = services;
-    return new Response(
-      streamParts(
-        response.parts,
-        sendTimeoutMs,
-        (message) => log("warn", { message, request_id: requestId }),
-      ),
-      { status, headers },
-    );
-  }
-  return new Response(isHead ? null : sent, { status, headers });
+  return Object.assign(headers, own);
+}
+
+/** The body as it is sent: whole, in parts as they are made, or, if memory is reserved for it, as a stream. */
+function sentBody(
+  { services: { log, sendTimeoutMs }, requestId }: Context,
+  { body, parts }: HandlerResponse,
+  memory: TextMemory | undefined,
+): BodyInit | null {
+  if (!parts && !memory) return body ?? null;
+  const warn = (message: string) => log("warn", { message, request_id: requestId });
+  if (parts) return streamParts(parts, sendTimeoutMs, warn);
+  return streamBody(body!, { memory: memory!, timeoutMs: sendTimeoutMs, warn });
 }
 
 /** The response, or 304 to a `GET` of what the client has already (RFC 9110, 15.4.5). */
@@ -234,107 +232,4 @@ function costOf({ body = "" }: HandlerResponse): number {
   if (typeof body !== "string") return CHUNK;
   const bytes = Buffer.byteLength(body);
   return bytes === body.length ? bytes : 2 * body.length;
-}
-
-interface StreamOptions {
-  /** The memory that the response holds until its end. */
-  memory: Disposable;
-  /** The time limit for the client to read a chunk. */
-  timeoutMs: number;
-  onTimeout: () => void;
-}
-
-/**
- * Streams a long response at the client's pace, and aborts it when the client
- * stops reading. `Deno.serve` copies any other body, and keeps the copy until the
- * connection closes.
- */
-function streamBody(
-  body: string | Uint8Array,
-  { memory, timeoutMs, onTimeout }: StreamOptions,
-): ReadableStream<Uint8Array> {
-  const chunks = typeof body === "string" ? encodedChunks(body) : views(body);
-  let left = Buffer.byteLength(body);
-  let timer: ReturnType<typeof setTimeout>;
-
-  function end() {
-    clearTimeout(timer);
-    memory[Symbol.dispose]();
-  }
-
-  function waitForClient(stream: ReadableStreamDefaultController) {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      end();
-      onTimeout();
-      // Deno prints the reason on stderr, with a stack if it is an `Error`.
-      stream.error("A client stopped reading its response");
-    }, timeoutMs);
-  }
-
-  return new ReadableStream<Uint8Array>({
-    start: waitForClient,
-    pull(stream) {
-      const chunk = chunks.next().value!;
-      stream.enqueue(chunk);
-      left -= chunk.length;
-      if (left > 0) return waitForClient(stream);
-      end();
-      stream.close();
-    },
-    cancel: end,
-  }, { highWaterMark: 0 });
-}
-
-/** Streams parts that are made as the client reads them. A client that stops reading ends them. */
-function streamParts(
-  parts: AsyncGenerator<string>,
-  timeoutMs: number,
-  warn: (message: string) => void,
-): ReadableStream<Uint8Array> {
-  let timer: ReturnType<typeof setTimeout>;
-
-  function fail(stream: ReadableStreamDefaultController, message: string) {
-    clearTimeout(timer);
-    warn(message);
-    stream.error(message);
-    void parts.return(undefined).catch(() => {});
-  }
-
-  return new ReadableStream<Uint8Array>({
-    async pull(stream) {
-      clearTimeout(timer);
-      try {
-        const { done, value } = await parts.next();
-        if (done) return stream.close();
-        stream.enqueue(Buffer.from(value));
-        timer = setTimeout(
-          () => fail(stream, "A client stopped reading its response"),
-          timeoutMs,
-        );
-      } catch (error) {
-        fail(stream, `A response ends early: ${(error as Error).name}`);
-      }
-    },
-    async cancel() {
-      clearTimeout(timer);
-      await parts.return(undefined);
-    },
-  }, { highWaterMark: 0 });
-}
-
-/** Encodes each chunk separately, so that no chunk keeps the others in memory. */
-function* encodedChunks(text: string): Generator<Uint8Array> {
-  for (let from = 0, to = 0; from < text.length; from = to) {
-    to = from + CHUNK;
-    // Keeps surrogate pairs together.
-    if (/[\uD800-\uDBFF]/.test(text.charAt(to - 1))) to--;
-    yield Buffer.from(text.slice(from, to));
-  }
-}
-
-function* views(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let from = 0; from < bytes.length; from += CHUNK) {
-    yield bytes.subarray(from, from + CHUNK);
-  }
 }
