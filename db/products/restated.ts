@@ -14,15 +14,14 @@ export const SAID_TWICE = [
   ["product_availability_id", "product_territories"],
 ] as const;
 
-/** The row of the cover. */
-const [COVER] = SAID_TWICE;
+const [COVER_FIELDS] = SAID_TWICE;
 
 /**
- * The fields `r.fields` that change a product `p`, with what they change of its cover elsewhere.
- * Those of a whole product (`r.is_whole`) say both places.
+ * The fields that an UPDATE of product `p` writes: those of its row `r`, and what they change of
+ * the cover in the other place.
  */
 export function restatedFields(changes: readonly Update[]): Statement {
-  return changes.some(({ body }) => COVER.some((name) => name in body))
+  return changes.some(({ body }) => COVER_FIELDS.some((name) => name in body))
     ? FIELDS_WITH_COVER
     : raw("r.fields");
 }
@@ -46,22 +45,23 @@ const FIELDS_WITH_COVER = sql`r.fields || coalesce((
   select case
     -- Neither has changed, or both have: they stay as they are given.
     when url_changed = link_changed then null
+    -- A whole product has said both.
     when r.is_whole and r.fields ?& array['cover_image_url', 'supporting_resources'] then null
-    when link_changed then jsonb_build_object('cover_image_url', cover.link)
+    when link_changed then jsonb_build_object('cover_image_url', new_cover.link)
     -- Without a cover, the link stays.
-    when now.url is not null then jsonb_build_object(
-      'supporting_resources', jsonb_set(now.resources, cover.place, to_jsonb(now.url))
+    when said.url is not null then jsonb_build_object(
+      'supporting_resources', jsonb_set(said.resources, new_cover.place, to_jsonb(said.url))
     )
   end
   from (
     select
       case when r.fields ? 'cover_image_url' then r.fields ->> 'cover_image_url' else p.cover_image_url end as url,
       coalesce(r.fields -> 'supporting_resources', p.supporting_resources) as resources
-  ) now
-  cross join lateral ${firstCover(sql`p.supporting_resources`)} old
-  cross join lateral ${firstCover(sql`now.resources`)} cover
+  ) said
+  cross join lateral ${firstCover(sql`p.supporting_resources`)} old_cover
+  cross join lateral ${firstCover(sql`said.resources`)} new_cover
   cross join lateral (
-    select now.url is distinct from p.cover_image_url, cover.link is distinct from old.link
+    select said.url is distinct from p.cover_image_url, new_cover.link is distinct from old_cover.link
   ) changed (url_changed, link_changed)
 ), '{}')`;
 

@@ -67,8 +67,8 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const emptied = given.filter(({ entries }) => entries.length === 0);
   return {
     writes: [
-      ...updateRows(array, named, patched),
-      ...ofRows(numbered(unnamed), appended(array)),
+      ...updateRows(array, named, updateFields),
+      ...ofRows(numbered(unnamed), append(array)),
     ],
     deletions: deleteOthers(array, existingIds(emptied), []),
   };
@@ -77,10 +77,10 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 /** The entries replace the rows. An entry with an `id` keeps and updates that row. */
 function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
   const { named, unnamed } = rowsOf(array, given);
-  const insert = given.some(({ keepsIds }) => keepsIds) ? merged : inserted;
+  const insert = given.some(({ keepsIds }) => keepsIds) ? insertOrUpdate : insertNew;
   return {
     writes: [
-      ...updateRows(array, named, replaced),
+      ...updateRows(array, named, updateInPlace),
       ...ofRows(unnamed, insert(array)),
     ],
     deletions: deleteOthers(array, existingIds(given), [...named, ...unnamed]),
@@ -96,7 +96,7 @@ function replaceLinks(
     entries.map((entry, position) => ({ ...entry, product_id, position }))
   );
   return {
-    writes: ofRows(rows, linked(array)),
+    writes: ofRows(rows, insertLinks(array)),
     deletions: deleteOthers(array, existingIds(given), rows),
   };
 }
@@ -117,7 +117,7 @@ function replaceTree(array: Rows, given: readonly ProductArray[]): ArrayWrites {
       ),
       // Foreign keys delete the rows below.
       ...deleteOthers(array, existingIds(given), []),
-      ...tablesOf(array).flatMap(({ table, insert }) =>
+      ...treeTables(array).flatMap(({ table, insert }) =>
         ofRows(trees.flatMap((rows) => rows.get(table) ?? []), insert)
       ),
     ],
@@ -135,7 +135,7 @@ const writtenColumns = remembered(({ fields, types = {} }: Rows): string[] => {
 });
 
 /** The tables of a tree, parents first. */
-const tablesOf = remembered((array: Rows) => tablesBelow(array, []));
+const treeTables = remembered((array: Rows) => tablesBelow(array, []));
 
 function tablesBelow(
   array: Rows,
@@ -222,7 +222,7 @@ function ofRows(rows: readonly Entry[], write: RowsStatement): Statement[] {
 }
 
 /** The condition that row `x` is of one of these products. */
-function isOfProduct(isId: Statement): Statement {
+function isRowOf(isId: Statement): Statement {
   return sql`x.organization_id = ${organization} and x.product_id ${isId}`;
 }
 
@@ -232,7 +232,7 @@ function assertRows(table: string, rows: readonly Entry[]): Statement {
   const found = sql`
     from jsonb_to_recordset(${json(keys)}) r (product_id uuid, id uuid)
     join ${raw(table)} x
-      on ${isOfProduct(isOneOf(productsOf(rows)))} and x.product_id = r.product_id and x.id = r.id
+      on ${isRowOf(isOneOf(productsOf(rows)))} and x.product_id = r.product_id and x.id = r.id
   `;
   return sql`select where ${assertCount(found, rows.length)}`;
 }
@@ -241,7 +241,7 @@ function assertRows(table: string, rows: readonly Entry[]): Statement {
 function updateRows(
   array: Rows,
   rows: readonly Entry[],
-  update: typeof patched,
+  update: typeof updateFields,
 ): Statement[] {
   if (rows.length === 0) return [];
   const keys = rows.map(({ product_id, id, types }) => (
@@ -253,10 +253,10 @@ function updateRows(
 }
 
 /** Updates the columns of an entry. */
-const patched = remembered((array: Rows) => updateOf(array, writtenColumns(array)));
+const updateFields = remembered((array: Rows) => updateOf(array, writtenColumns(array)));
 
 /** Updates the columns of an entry that keeps its type, and its position. */
-const replaced = remembered((array: Rows) => {
+const updateInPlace = remembered((array: Rows) => {
   const type = array.types && discriminatorOf(array);
   const columns = writtenColumns(array).filter((column) => column !== type);
   return updateOf(array, ["position", ...columns]);
@@ -269,7 +269,7 @@ function updateOf(array: Rows, columns: readonly string[]) {
   return composedForIds(
     (isId, keys: Json, rows: Json, count: number) => {
       const isNamed = sql`
-        ${isOfProduct(isId)}
+        ${isRowOf(isId)}
         and x.product_id = (e.entry ->> 'product_id')::uuid
         and x.id = (e.entry ->> 'id')::uuid
         ${hasType}
@@ -292,17 +292,17 @@ function updateOf(array: Rows, columns: readonly string[]) {
 }
 
 /** Inserts rows with new ids. */
-const inserted = remembered((array: Rows) =>
+const insertNew = remembered((array: Rows) =>
   insertInto(array.table, ["id", ...writtenColumns(array)])
 );
 
 /** The same, and updates the rows that have one of the ids. */
-const merged = remembered((array: Rows) =>
+const insertOrUpdate = remembered((array: Rows) =>
   insertInto(array.table, ["id", ...writtenColumns(array)], ["id"])
 );
 
 /** Inserts links, and updates those that are there. */
-const linked = remembered((array: Rows) =>
+const insertLinks = remembered((array: Rows) =>
   insertInto(array.table, writtenColumns(array), array.key)
 );
 
@@ -339,7 +339,7 @@ function insertInto(
  * so the constraint on positions refuses exactly the rows beyond `MAX_ENTRIES`, even if
  * SQL left gaps.
  */
-const appended = remembered((array: Rows): RowsStatement => {
+const append = remembered((array: Rows): RowsStatement => {
   const table = raw(array.table);
   const columns = ["id", ...writtenColumns(array)];
   const last = raw(String(MAX_ENTRIES - 1));
@@ -370,11 +370,11 @@ function deleteOthers(
   productIds: readonly string[],
   rows: readonly Entry[],
 ): Statement[] {
-  return productIds.length > 0 ? [deletedOthers(array)(productIds, json(rows))] : [];
+  return productIds.length > 0 ? [deleteExcept(array)(productIds, json(rows))] : [];
 }
 
 /** Deletes the rows of products that are not among these. */
-const deletedOthers = remembered(({ table, key = ["id"] }: Rows): RowsStatement => {
+const deleteExcept = remembered(({ table, key = ["id"] }: Rows): RowsStatement => {
   const stored = key.map((column) => `x.${column}`);
   return composedForIds((isId, rows: Json) =>
     sql`
