@@ -78,8 +78,7 @@ async function readAs(
   if (!first) throw faultAt(1, "required: The sheet is empty: its first line names the columns");
   const header = readHeader(first.cells, first.line, await readCustomFields(queries()));
   const rivals = new Rivals();
-  /** The first line with each sign. */
-  const decimals = new Map<Decimal, number>();
+  const signs = new DecimalSigns();
   let block: SheetRow[] = [];
   let [count, skipped] = [0, 0];
 
@@ -106,20 +105,36 @@ async function readAs(
       continue;
     }
     const row = new SheetRow(line, cells, header);
-    for (const [{ kind }, cell] of given ? [] : row.cells) {
-      const sign = kind === "amount" ? decimalOf(cell) : undefined;
-      if (sign) decimals.getOrInsert(sign, line);
-    }
+    if (!given) signs.add(row);
     if (row.address && block.push(row) === BLOCK) await remember();
   }
   await remember();
-  const [point, comma] = [decimals.get("point"), decimals.get("comma")];
-  if (point && comma) {
-    throw faultAt(
-      Math.max(point, comma),
-      `invalid_number: Line ${point} has a decimal point, line ${comma} a decimal comma: write all amounts in one form, or say decimal`,
-    );
-  }
-  const [decimal = given] = decimals.keys();
+  const decimal = given ?? signs.only();
   return { ...header, form, start: first.line, decimal, skipped, twins: rivals.twins() };
+}
+
+/** The decimal signs in the amounts of a sheet, which has but one. */
+class DecimalSigns {
+  /** The first line with each. */
+  readonly #lines = new Map<Decimal, number>();
+
+  add({ line, cells }: SheetRow): void {
+    for (const [{ kind }, cell] of cells) {
+      const sign = kind === "amount" ? decimalOf(cell) : undefined;
+      if (sign) this.#lines.getOrInsert(sign, line);
+    }
+  }
+
+  /** The sign, if an amount tells it. Throws `VALIDATION_ERROR` if the sheet has both. */
+  only(): Decimal | undefined {
+    const [point, comma] = [this.#lines.get("point"), this.#lines.get("comma")];
+    if (point && comma) {
+      throw faultAt(
+        Math.max(point, comma),
+        `invalid_number: Line ${point} has a decimal point, line ${comma} a decimal comma: write all amounts in one form, or say decimal`,
+      );
+    }
+    const [sign] = this.#lines.keys();
+    return sign;
+  }
 }

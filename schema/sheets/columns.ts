@@ -28,38 +28,54 @@ const NAME = /^(\w+)(?:\[(.*)\](?:\.(\w+))?)?$/s;
 /** Reads the name of a column. Returns what is wrong with it as `code: Sentence`. */
 export function columnOf(name: string, customFields: readonly string[]): Column | string {
   const [, word = name, brackets, end = ""] = NAME.exec(name.trim()) ?? [];
-  const [field, inner] = [word.toLowerCase(), end.toLowerCase()];
-  const nameIn = (key: string, inner: string) => `${field}[${key}]${inner && `.${inner}`}`;
-  const unknown = (near: string | undefined) =>
-    `unknown_column: No column has the name ${printable(name.trim())}${didYouMean(near)}`;
-
-  const place = PLACES.get(brackets === undefined ? field : nameIn("", inner));
-  const label = brackets?.trim();
-  if (!place) {
-    const fields = [...PLACES.values()].filter((one) => one.field === field)
-      .flatMap((one) => one.inner ?? []);
-    if (label === undefined || fields.length === 0) {
-      return unknown(speller([...PLACES.values()].map((one) => one.field))(field));
-    }
-    return unknown(nameIn(label, speller(fields)(inner) ?? fields[0]!));
+  const [field, label, inner] = [word.toLowerCase(), brackets?.trim(), end.toLowerCase()];
+  if (label === undefined) {
+    const place = PLACES.get(field);
+    return place ? { name: field, ...place } : unknownColumn(name, nearField(field));
   }
-  if (label === undefined) return { name: field, ...place };
+  const place = PLACES.get(nameOf(field, "", inner));
+  if (!place) return unknownColumn(name, nearInner(field, label, inner) ?? nearField(field));
   if (!(field in KEYS)) {
-    if (/^[1-9]\d{0,2}$/.test(label) && +label <= MAX_POSITION) {
-      return { name: nameIn(label, inner), ...place, key: Number(label) - 1 };
-    }
-    return `unknown_column: An entry of ${field} has a position from 1 to ${MAX_POSITION} in brackets`;
+    const position = /^[1-9]\d*$/.test(label) ? Number(label) : Infinity;
+    return position <= MAX_POSITION
+      ? { name: nameOf(field, label, inner), ...place, key: position - 1 }
+      : `unknown_column: An entry of ${field} has a position from 1 to ${MAX_POSITION} in brackets`;
   }
-  const isNamed = (one: string) => one.toLowerCase() === label.toLowerCase();
-  const isCustom = field === "custom_fields" && !customFields.includes(label);
-  const meant = isCustom ? customFields.find(isNamed) : label;
+  const meant = field === "custom_fields" ? customFieldOf(label, customFields) : label;
   if (meant === undefined) {
     const near = speller(customFields)(label);
-    return unknown(near && nameIn(near, inner));
+    return unknownColumn(name, near && nameOf(field, near, inner));
   }
   const key = KEYS[field]!(meant);
+  // Collateral with a type of text is text: its name does not say so.
   const { collateral_type: _, ...told } = key;
-  return { name: nameIn(Object.values(told).join(" "), inner), ...place, key };
+  return { name: nameOf(field, Object.values(told).join(" "), inner), ...place, key };
+}
+
+function nameOf(field: string, key: string, inner: string): string {
+  return `${field}[${key}]${inner && `.${inner}`}`;
+}
+
+function unknownColumn(name: string, near: string | undefined): string {
+  return `unknown_column: No column has the name ${printable(name.trim())}${didYouMean(near)}`;
+}
+
+function nearField(field: string): string | undefined {
+  return speller([...PLACES.values()].map((one) => one.field))(field);
+}
+
+/** The nearest column of the same entry. Undefined if entries of the field have none. */
+function nearInner(field: string, label: string, inner: string): string | undefined {
+  const fields = [...PLACES.values()].filter((one) => one.field === field)
+    .flatMap((one) => one.inner ?? []);
+  const [first] = fields;
+  return first && nameOf(field, label, speller(fields)(inner) ?? first);
+}
+
+/** The custom field with this name, or with one that differs in case alone. */
+function customFieldOf(label: string, customFields: readonly string[]): string | undefined {
+  if (customFields.includes(label)) return label;
+  return customFields.find((one) => one.toLowerCase() === label.toLowerCase());
 }
 
 /** The entry that a column means. Of several prices of one currency it is that without a period. */

@@ -1,7 +1,15 @@
 import type { Entry } from "../bodies.ts";
 import { type ApiError, splitMessage } from "../errors.ts";
 import { objectsIn } from "../objects.ts";
-import { type CellForm, cellOf, isCellOf, readCell, textOfSafe, TOO_LONG } from "./cells.ts";
+import {
+  type CellForm,
+  cellOf,
+  isCellOf,
+  type Read,
+  readCell,
+  textOfSafe,
+  TOO_LONG,
+} from "./cells.ts";
 import { type Column, entryOf, PUBLICATION, valueAt } from "./columns.ts";
 import type { CellChange, SheetMessage } from "./report.ts";
 
@@ -46,11 +54,7 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
     if (isCellOf(before, cell, column)) continue;
     const isEmpty = cell.trim() === "";
     if (isEmpty && (form.empty === "keep" || before === null)) continue;
-    const read = !isEmpty
-      ? readCell(cell, column, form, before)
-      : column.name === "title"
-      ? { fault: "required: A product has a title" }
-      : { value: column.kind === "list" ? [] : null };
+    const read = isEmpty ? cleared(column) : readCell(cell, column, form, before);
     if ("fault" in read) {
       draft.faults.push(messageAt(read.fault, column, cell));
       continue;
@@ -70,6 +74,12 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
     );
   }
   return draft;
+}
+
+/** What an empty cell says that clears its place. */
+function cleared({ name, kind }: Column): Read {
+  if (name === "title") return { fault: "required: A product has a title" };
+  return { value: kind === "list" ? [] : null };
 }
 
 /** Sets one place. Returns the entry of the array in which it is. */

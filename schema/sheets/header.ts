@@ -43,11 +43,11 @@ export function readHeader(
     if (isAssigned && !MATCHES.includes(name) && name !== "updated_at") ignored.push(name);
     else columns.set(index, column);
     for (const [, { name: other }] of others) {
-      if (other === name) fail(name, `duplicate: Two columns are ${name}${RID}`);
+      if (other === name) fail(name, `duplicate: Two columns are ${name}${REMEDY}`);
       else ignored.push(other);
     }
     if (key !== undefined && wholes.has(field)) {
-      fail(name, `duplicate: The column ${field} has the whole array${RID}`);
+      fail(name, `duplicate: The column ${field} has the whole array${REMEDY}`);
     }
   }
   if (faults.length === 0 && ![...columns.values()].some(({ name }) => MATCHES.includes(name))) {
@@ -58,7 +58,7 @@ export function readHeader(
   return { columns, ignored, width: cells.length };
 }
 
-const RID = ": remove one of them, or begin its name with #";
+const REMEDY = ": remove one of them, or begin its name with #";
 
 /** What two columns must not say both. */
 function placeOf({ field, key, inner, says }: Column): string {
