@@ -162,18 +162,18 @@ export async function readSheet(
   const media = { known: CSV_MEDIA_TYPE, name: "text/csv" };
   const { charset, chunks: sent } = openText(context, media, "VALIDATION_ERROR");
   const chunks: Uint8Array[] = [];
-  let block = new Uint8Array(BLOCK);
+  let block = new Uint8Array(BLOCK_BYTES);
   let used = 0;
   for await (const chunk of sent) {
     // A million short chunks would take far more memory than their bytes.
     for (let from = 0; from < chunk.length;) {
-      const part = chunk.subarray(from, from + BLOCK - used);
+      const part = chunk.subarray(from, from + BLOCK_BYTES - used);
       block.set(part, used);
       used += part.length;
       from += part.length;
-      if (used < BLOCK) continue;
+      if (used < BLOCK_BYTES) continue;
       chunks.push(block);
-      block = new Uint8Array(BLOCK);
+      block = new Uint8Array(BLOCK_BYTES);
       used = 0;
     }
   }
@@ -182,7 +182,7 @@ export async function readSheet(
 }
 
 /** The size of the blocks in which a body is kept. */
-const BLOCK = 65_536;
+const BLOCK_BYTES = 65_536;
 
 /** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
 function expectedLength(headers: Headers, limit: number): number {

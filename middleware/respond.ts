@@ -207,7 +207,7 @@ function loggedPath(path: string): string {
 }
 
 /** The envelope of a success (specification, 7.1). `data` is JSON text. */
-export function success(data: string, meta?: object): string {
+export function successText(data: string, meta?: object): string {
   const tail = meta ? `,"meta":${JSON.stringify(meta)}` : "";
   return `{"success":true,"data":${data},"error":null${tail}}`;
 }

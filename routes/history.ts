@@ -9,7 +9,7 @@ import { restoredText, restoreProduct } from "../db/history/restore.ts";
 import { getPastProduct } from "../db/products/versions.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import { type Admitted, checkPermission } from "../middleware/guard.ts";
-import { success } from "../middleware/respond.ts";
+import { successText } from "../middleware/respond.ts";
 import {
   type Choice,
   type DeletedQuery,
@@ -34,21 +34,21 @@ export async function getPast(
 export async function listOfProduct(
   { database, params, query }: Admitted<ProductHistoryQuery>,
 ): Promise<HandlerResponse> {
-  return pageOf(await listProductHistory(database, params.id, query));
+  return pageOfHistory(await listProductHistory(database, params.id, query));
 }
 
 /** `GET /products/deleted`. */
 export async function listOfDeleted(
   { database, query }: Admitted<DeletedQuery>,
 ): Promise<HandlerResponse> {
-  return pageOf(await listDeleted(database, query));
+  return pageOfHistory(await listDeleted(database, query));
 }
 
 /** `GET /history`. */
 export async function list(
   { database, query }: Admitted<HistoryQuery>,
 ): Promise<HandlerResponse> {
-  return pageOf(await listHistory(database, query));
+  return pageOfHistory(await listHistory(database, query));
 }
 
 /** `POST /products/{id}/restore`. */
@@ -72,7 +72,7 @@ export async function restore(
   return ok(restoredText(restored), { etag: etagOf(restored.product) });
 }
 
-function pageOf({ entries, cursor, more }: HistoryPage): HandlerResponse {
-  const body = success(JSON.stringify(entries), { cursor, more });
+function pageOfHistory({ entries, cursor, more }: HistoryPage): HandlerResponse {
+  const body = successText(JSON.stringify(entries), { cursor, more });
   return { status: 200, body };
 }

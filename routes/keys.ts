@@ -2,7 +2,7 @@ import { type ListedKey, listedKey, listKeys, newKey, revokeOwnKey } from "../db
 import { pageOf } from "../db/entry_page.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import { success } from "../middleware/respond.ts";
+import { successText } from "../middleware/respond.ts";
 import type { NewApiKey, Revocation } from "../schema/api_key.ts";
 import { ApiError } from "../schema/errors.ts";
 import type { PageQuery } from "../schema/record_query.ts";
@@ -29,7 +29,7 @@ export async function create(
   const [, [stored]] = await database.write(statement, listedKey(id));
   return {
     status: 201,
-    body: success(JSON.stringify({ ...shownKey(stored!), key })),
+    body: successText(JSON.stringify({ ...shownKey(stored!), key })),
     headers: {
       "location": locationOf(context, id),
       "cache-control": "no-store",

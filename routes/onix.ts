@@ -88,10 +88,10 @@ export async function write(
       admit,
     }).catch((error) => {
       if (!(error instanceof ImportEnded)) throw error;
-      log.records = countsOf(error.report);
+      log.records = recordCounts(error.report);
       throw endOf(error);
     });
-    log.records = countsOf(report);
+    log.records = recordCounts(report);
     return sender === undefined
       ? ok(JSON.stringify(report))
       : xml(await acknowledgementOf(report, sender));
@@ -99,7 +99,7 @@ export async function write(
 }
 
 /** How many records of an import had which outcome, for its log line. */
-function countsOf(report: Report): Record<string, number> {
+function recordCounts(report: Report): Record<string, number> {
   const { created, updated, unchanged, deleted, rejected, warnings } = report;
   return { created, updated, unchanged, deleted, rejected, warnings };
 }

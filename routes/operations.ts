@@ -143,7 +143,7 @@ export const OPERATIONS: readonly GuardedOperation[] = [
 
   // Publishing programs
   operation("GET /publishing-programs/{id}/products", "listProgramProducts", { permission: "read",
-    handler: records.listProducts, query: PageParameters,
+    handler: records.listOfProgram, query: PageParameters,
     response: "ProgramProductsResponse", headers: ["Link"] }),
   operation("PUT /publishing-programs/{id}/products/{product_id}", "addProgramProduct", {
     permission: "write", handler: records.addProduct, status: 204 }),

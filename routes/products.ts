@@ -9,7 +9,7 @@ import {
 } from "../db/products/write.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import { success } from "../middleware/respond.ts";
+import { successText } from "../middleware/respond.ts";
 import { type ChangesQuery, cursorText } from "../schema/changes_query.ts";
 import type { ListQuery } from "../schema/list_query.ts";
 import type { Entry, ProductBody } from "../schema/bodies.ts";
@@ -84,7 +84,7 @@ export async function follow(
 ): Promise<HandlerResponse> {
   const { changes, cursor, more } = await listChanges(database, query);
   const meta = { cursor: cursorText(cursor), more };
-  return { status: 200, body: success(changes, meta) };
+  return { status: 200, body: successText(changes, meta) };
 }
 
 /** `GET /products/{id}/…`: an array. The ETag is the product's, as `If-Match` requires. */

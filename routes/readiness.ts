@@ -2,7 +2,7 @@ import { getSource } from "../db/onix/books.ts";
 import { listReadiness, readinessOf } from "../db/onix/readiness.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import { success } from "../middleware/respond.ts";
+import { successText } from "../middleware/respond.ts";
 import { ApiError } from "../schema/errors.ts";
 import { detailsOf, profileNames, profiles, summaryOf } from "../schema/onix/profiles.ts";
 import type { OneReadinessQuery, ReadinessQuery } from "../schema/onix/query.ts";
@@ -44,5 +44,5 @@ export async function list(
 ): Promise<HandlerResponse> {
   const pace = shares.parsing.pacer(caller);
   const { products, meta } = await listReadiness(database, query, pace);
-  return { status: 200, body: success(JSON.stringify(products), meta) };
+  return { status: 200, body: successText(JSON.stringify(products), meta) };
 }

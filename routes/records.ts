@@ -85,7 +85,7 @@ export async function updateOwnOrganization(
 }
 
 /** `GET /publishing-programs/{id}/products`. */
-export async function listProducts(
+export async function listOfProgram(
   context: Admitted<PageQuery>,
 ): Promise<HandlerResponse> {
   const { database, params, query } = context;

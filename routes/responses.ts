@@ -3,7 +3,7 @@ import type { EntryPage } from "../db/entry_page.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import type { HandlerResponse, Routed } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import { success } from "../middleware/respond.ts";
+import { successText } from "../middleware/respond.ts";
 
 /* The responses that products and the records that they refer to share. */
 
@@ -15,7 +15,7 @@ export function ok(
   data: string,
   headers?: HandlerResponse["headers"],
 ): HandlerResponse {
-  return { status: 200, body: success(data), headers };
+  return { status: 200, body: successText(data), headers };
 }
 
 /** 200 with a page of a list, `Link`, and the totals in `meta`. */
@@ -33,7 +33,7 @@ export function page(
     ...isNearest && { nearest: true },
   };
   const headers = linkHeader(url, meta);
-  return { status: 200, body: success(entries, meta), headers };
+  return { status: 200, body: successText(entries, meta), headers };
 }
 
 /** 201 with a new record. A request with the same `Idempotency-Key` gets it again. */
@@ -43,7 +43,7 @@ export function created(
 ): HandlerResponse {
   return {
     status: 201,
-    body: success(response),
+    body: successText(response),
     headers: {
       location: locationOf(context, id!),
       etag: etagOf(response),

@@ -48,16 +48,16 @@ export async function write(
     const { report, refused } = await importSheet(queries, () => chunks, options).catch((error) => {
       if (!(error instanceof ImportEnded)) throw error;
       const { cause, report } = error as ImportEnded<SheetReport>;
-      log.records = countsOf(report);
+      log.records = rowCounts(report);
       throw importError(toApiError(cause), cause, report.rows > 0 ? report : undefined);
     });
-    log.records = countsOf(report);
+    log.records = rowCounts(report);
     return prefers(request, "text/csv") ? csv("refused", refused()) : ok(JSON.stringify(report));
   });
 }
 
 /** How many rows of a sheet had which outcome, for its log line. */
-function countsOf(report: SheetReport): Record<string, number> {
+function rowCounts(report: SheetReport): Record<string, number> {
   return Object.fromEntries(SHEET_OUTCOMES.map((outcome) => [outcome, report[outcome]]));
 }
 

@@ -8,7 +8,7 @@ import { ApiError } from "../schema/errors.ts";
 export interface Stream {
   /** Begins the time of a group, which is that of a request. */
   queries: () => Queries;
-  /** Lets other requests run. Throws `UNAVAILABLE` while the service stops. */
+  /** Lets other requests run. Throws `SERVICE_UNAVAILABLE` while the service stops. */
   pace: () => Promise<void>;
   /** Admits a group, as long as the credentials are valid, and holds its memory. */
   admit: () => Promise<Disposable>;

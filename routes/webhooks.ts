@@ -10,7 +10,7 @@ import {
 } from "../db/webhooks/requests.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import { success } from "../middleware/respond.ts";
+import { successText } from "../middleware/respond.ts";
 import { logDisabled } from "../middleware/sender/disabled.ts";
 import { detailAt, invalid } from "../schema/errors.ts";
 import { faultsOf } from "../schema/targets.ts";
@@ -41,7 +41,7 @@ export async function create(
   sender.webhooksChanged();
   return {
     status: 201,
-    body: success(JSON.stringify(webhook)),
+    body: successText(JSON.stringify(webhook)),
     headers: {
       location: locationOf(context, webhook.id),
       "cache-control": "no-store",

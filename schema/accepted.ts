@@ -32,33 +32,33 @@ function acceptedParts(
   sent: Entry,
   refused: ReadonlySet<string>,
 ): ProductBody {
-  const accepted: Entry = referencesOf(sent, "", undefined, SCALARS, refused);
+  const accepted: Entry = acceptedReferences(sent, "", undefined, SCALARS, refused);
   for (const [array, { fields }] of ROWS) {
-    if (!(array in sent) || !ARRAYS.has(array)) continue;
+    if (!(array in sent) || !REFERENCES_BY_ARRAY.has(array)) continue;
     const given = sent[array];
     const entries = Array.isArray(given) && !refused.has(`/${array}`)
       ? given
       // It may have had any.
       : [undefined];
     accepted[array] = entries.map((entry, i) =>
-      referencesOf(entry, `/${array}/${i}`, array, fields, refused)
+      acceptedReferences(entry, `/${array}/${i}`, array, fields, refused)
     );
   }
   const isRefused = (name: string) =>
     refused.values().some((pointer) => `${pointer}/`.startsWith(`/${name}/`));
-  for (const name of DATES) {
+  for (const name of DATE_FIELDS) {
     if (name in sent && !isRefused(name)) accepted[name] = sent[name];
   }
   return accepted;
 }
 
 /** The dates of a product, of which the stored ones may contradict those of the body. */
-const DATES = ["publication_date", "publishing_dates"];
+const DATE_FIELDS = ["publication_date", "publishing_dates"];
 
 /** The fields that refer to records, by the array that has them. */
-const ARRAYS = Map.groupBy(REFERENCES, ({ array }) => array?.name);
+const REFERENCES_BY_ARRAY = Map.groupBy(REFERENCES, ({ array }) => array?.name);
 
-function referencesOf(
+function acceptedReferences(
   sent: unknown,
   at: string,
   array: string | undefined,
@@ -68,7 +68,7 @@ function referencesOf(
   const isRead = isObject(sent) && !refused.has(at);
   const named = isRead ? withNames(sent, namesIn(fields)) : {};
   const accepted: Entry = {};
-  for (const { field } of ARRAYS.get(array) ?? []) {
+  for (const { field } of REFERENCES_BY_ARRAY.get(array) ?? []) {
     const isGiven = field in named;
     // An entry has all of its references, known or not.
     if (!isGiven && array === undefined) continue;

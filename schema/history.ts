@@ -9,13 +9,13 @@ import { described, flag, heading, Timestamp, Uuid, UUID_PATTERN } from "./value
 
 /* The history of products: its queries, its bodies, and what its responses show. */
 
-const VERSION = /^[1-9]\d{0,17}$/;
+const VERSION_NUMBER = /^[1-9]\d{0,17}$/;
 
 /** A version of a product, as histories show it: the `change_version` of its document. */
 const Version = v.pipe(
   v.string("invalid_type: Expected a version as a string"),
   v.regex(
-    VERSION,
+    VERSION_NUMBER,
     "invalid_version: Expected a version as the history shows it",
   ),
 );
@@ -92,7 +92,7 @@ const AfterEntry = v.pipe(
   v.transform((cursor) => cursor!),
 );
 
-const AfterVersion = v.pipe(v.string(), v.regex(VERSION, INVALID_CURSOR));
+const AfterVersion = v.pipe(v.string(), v.regex(VERSION_NUMBER, INVALID_CURSOR));
 
 const Limit = described(
   "The size of a page. A limit above 100 counts as 100.",
@@ -275,7 +275,7 @@ const ENTRY = {
 /** An entry of the history of a product. */
 export const HistoryEntry = v.object({ ...ENTRY, ...CHANGES });
 
-const NAMES = {
+const PRODUCT_NAMES = {
   id: described("The id of the product.", Uuid),
   title: described("The title of the product.", v.nullable(v.string())),
   isbn13: described("The ISBN of the product.", v.nullable(v.string())),
@@ -285,12 +285,12 @@ const NAMES = {
 /** An entry of the history of the organization. */
 export const OrganizationHistoryEntry = v.object({
   ...ENTRY,
-  product: described("The product, as it was.", v.object(NAMES)),
+  product: described("The product, as it was.", v.object(PRODUCT_NAMES)),
 });
 
 /** A product that is deleted. */
 export const DeletedEntry = v.object({
-  ...NAMES,
+  ...PRODUCT_NAMES,
   record_reference: described(
     "The ONIX reference of the product.",
     v.nullable(v.string()),

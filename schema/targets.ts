@@ -73,7 +73,8 @@ export function faultsOf(
   const port = url.port || (isHttps ? "443" : "80");
   const ofPort = allowed.filter((target) => (target.port ?? port) === port);
   if (ofPort.some(({ name }) => name === host)) return [];
-  const isAllowed = (address: string) => ofPort.some(({ range }) => range && isIn(range, address));
+  const isAllowed = (address: string) =>
+    ofPort.some(({ range }) => range && isInRange(range, address));
   const isLocal = /(?:^|\.)localhost$/.test(host);
   const isInside = !isLocal && addresses.length > 0 &&
     addresses.every(isAllowed);
@@ -86,7 +87,7 @@ export function faultsOf(
 }
 
 function isPublic(address: string): boolean {
-  if (isIP(address) === 4) return !isIn(FORBIDDEN, address);
+  if (isIP(address) === 4) return !isInRange(FORBIDDEN, address);
   // The URL parser writes an IPv4 tail as groups. A link-local address has a zone.
   const text = URL.parse(`http://[${address.replace(/%.*$/, "")}]`)?.hostname;
   const [, high, low] = EMBEDDING.exec(text ?? "") ?? [];
@@ -95,11 +96,11 @@ function isPublic(address: string): boolean {
       [high, low!].map((group) => parseInt(group, 16))
         .flatMap((bits) => [bits >> 8, bits & 255]).join("."),
     )
-    : isIn(GLOBAL, address) && !isIn(FORBIDDEN, address);
+    : isInRange(GLOBAL, address) && !isInRange(FORBIDDEN, address);
 }
 
 /** Whether the range has the address. `BlockList` takes an IPv4-mapped one as IPv4. */
-function isIn(range: BlockList, address: string): boolean {
+function isInRange(range: BlockList, address: string): boolean {
   return range.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }
 

@@ -15,14 +15,14 @@ import { Count, described, oneOf, text, Timestamp, Uuid } from "./values.ts";
 /** The maximum number of webhooks of an organization. */
 export const MAX_WEBHOOKS = 10;
 
-const EVENTS = [
+const EVENT_NAMES = [
   "product.changed",
   "product.deleted",
   "feed.advanced",
   "webhook.disabled",
 ] as const;
 
-export type Event = typeof EVENTS[number];
+export type Event = typeof EVENT_NAMES[number];
 
 const DISABLED_REASONS = [
   "by_hand",
@@ -69,7 +69,7 @@ function isTarget(given: string): boolean {
 }
 
 const EventList = v.pipe(
-  array(oneOf(...EVENTS), { min: 1, distinct: [SAME] }),
+  array(oneOf(...EVENT_NAMES), { min: 1, distinct: [SAME] }),
   v.check(
     (events) =>
       !events.includes("feed.advanced") ||
@@ -103,7 +103,7 @@ const WEBHOOK = {
   description: about(DESCRIPTION, column(text(500), v.string()), null),
   events: about(
     "The types of messages. `feed.advanced` takes the place of `product.changed` and `product.deleted`: one message for many changes.",
-    column(EventList, v.array(v.picklist(EVENTS)), { fallback: ["product.changed", "product.deleted"] }), null),
+    column(EventList, v.array(v.picklist(EVENT_NAMES)), { fallback: ["product.changed", "product.deleted"] }), null),
   enabled: about("Whether messages are sent.",
     column(v.boolean("invalid_type: Expected true or false"), v.boolean(), { fallback: true }), null),
   disabled_reason: about(

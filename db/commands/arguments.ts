@@ -53,14 +53,14 @@ export function command<Values extends object>(
       const values = parseArguments(args, parsers);
       return (session: Session) => run(values, session);
     } catch (error) {
-      throw usageError(usage, problemOf(error as Error));
+      throw usageError(usage, argumentProblem(error as Error));
     }
   }
   return { usage, does, parse };
 }
 
 /** What is wrong with the arguments. Node says of an option without a value that it is ambiguous. */
-function problemOf({ message }: Error): string {
+function argumentProblem({ message }: Error): string {
   const [, option] = /^Option '(--\w+).*' argument (?:is ambiguous|missing)/.exec(message) ?? [];
   return option ? `${option} needs a value` : message;
 }

@@ -139,7 +139,7 @@ export async function examine(
   const { text } = await readSqlFile(DOCTOR_CHECKS);
   for (const statement of statementsOf(text)) {
     const subject = /^-- ([\w -]+)$/m.exec(statement)![1]!;
-    const finding = await check(database, config, subject, statement)
+    const finding = await runCheck(database, config, subject, statement)
       .catch((error) => wrong(error.message, connectionAdvice(error)));
     findings[subject] = finding;
     // The later checks depend on these.
@@ -150,7 +150,7 @@ export async function examine(
   return findings;
 }
 
-async function check(
+async function runCheck(
   database: Queries,
   config: Config,
   subject: string,

@@ -1,7 +1,7 @@
 import { EDITS, type Edits, STALE, type Stale } from "../../schema/onix/mapping/options.ts";
 import { type Release, RELEASES, TAGS, type Tags } from "../../schema/onix/rules/releases.ts";
 import { DATE_ORDERS, type DateOrder, type Decimal, DECIMALS } from "../../schema/sheets/cells.ts";
-import { DELIMITERS, EMPTY, namesOf, type SheetQuery } from "../../schema/sheets/query.ts";
+import { columnNames, DELIMITERS, EMPTY, type SheetQuery } from "../../schema/sheets/query.ts";
 import type { Queries } from "../database.ts";
 import { exportMessage, type ExportOptions } from "../onix/export.ts";
 import { exportSheet } from "../sheets/export.ts";
@@ -37,7 +37,7 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
       tags: choice<Tags>(TAGS, "reference"),
       after: cursor,
       csv: flag,
-      columns: (list?: string) => list === undefined ? undefined : namesOf(list),
+      columns: (list?: string) => list === undefined ? undefined : columnNames(list),
       delimiter: choice<string>(Object.keys(DELIMITERS), "comma"),
       decimal: choice<Decimal>(DECIMALS, "point"),
     },

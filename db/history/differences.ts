@@ -50,7 +50,7 @@ function ofField(
 ): Difference[] {
   switch (field.kind) {
     case "column":
-      return isSaid(field)
+      return hasOwnColumn(field)
         ? ofValue(
           pointer,
           before ?? fallbackOf(field),
@@ -84,7 +84,7 @@ function ofField(
 }
 
 /** Whether bodies say the column of the product itself. That of a record which it shows follows from the record. */
-function isSaid(field: Field & { kind: "column" }): boolean {
+function hasOwnColumn(field: Field & { kind: "column" }): boolean {
   return field.body !== undefined && !field.refers?.heldBy;
 }
 
@@ -133,7 +133,7 @@ function saidIn(fields: Fields, entry: Entry): Entry {
       const value = entry[name];
       switch (field.kind) {
         case "column":
-          return isSaid(field) ? [[name, value ?? fallbackOf(field)]] : [];
+          return hasOwnColumn(field) ? [[name, value ?? fallbackOf(field)]] : [];
         case "group":
           return [[name, isObject(value) ? saidIn(field.fields, value) : null]];
         case "list":

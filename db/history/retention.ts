@@ -29,7 +29,7 @@ const LIMIT_MS = 60_000;
 const WALK_MS = 3_600_000;
 
 /** A place in the walk of an organization: after the version of this product at this time. */
-interface Place {
+interface WalkPlace {
   at: string;
   id: string;
 }
@@ -66,12 +66,12 @@ export async function deleteDue(
       now()::text as made
   `);
   if (now!.is_distributed) return { old, made };
-  const isDone = await walk(database, {
+  const isDone = await walkVersions(database, {
     after: old,
     end: now!.old,
     remove: removeBefore,
   }) &&
-    await walk(database, {
+    await walkVersions(database, {
       after: made,
       end: now!.made,
       remove: removeSurplus,
@@ -89,7 +89,7 @@ export function notWalked(): Walked {
 }
 
 /** Walks the versions of all organizations. Returns false if another process is at it. */
-async function walk(
+async function walkVersions(
   database: Database,
   { after, end, remove }: Walk,
 ): Promise<boolean> {
@@ -103,8 +103,8 @@ async function walk(
     )
   `);
   for (const { id } of organizations) {
-    for (let from: Place | undefined = { at: after, id: MAX_UUID }; from;) {
-      const place: Place = from;
+    for (let from: WalkPlace | undefined = { at: after, id: MAX_UUID }; from;) {
+      const place: WalkPlace = from;
       const batch = await queriesFor(database, id).transaction(async (tx) => {
         const [[lock], [last]] = await tx.send(LOCK, endOfBatch(place, end));
         if (!lock!.is_free || !last) {
@@ -129,7 +129,7 @@ const LOCK = sql<{ is_free: boolean }>`
 `;
 
 /** The last version of a batch. */
-function endOfBatch(from: Place, end: string): Statement<Place> {
+function endOfBatch(from: WalkPlace, end: string): Statement<WalkPlace> {
   return sql`
     select d.changed_at::text as at, d.product_id as id
     from (
@@ -147,7 +147,7 @@ function endOfBatch(from: Place, end: string): Statement<Place> {
 }
 
 /** The versions between two places, the latter included. */
-function walkedBetween(from: Place, last: Place): Statement {
+function walkedBetween(from: WalkPlace, last: WalkPlace): Statement {
   return sql`
     select s.product_id, max(s.change_version) as change_version
     from product_documents s

@@ -61,7 +61,7 @@ export async function writeBatch(
       let next = await findIds(tx, operations, results);
       while (next.length > 0) {
         const { changing, later } = await planBatch(tx, next, results);
-        await writeChanges(tx, changing, results);
+        await writePlanned(tx, changing, results);
         next = later;
       }
       if (!isKept) {
@@ -102,8 +102,7 @@ async function findIds(
   return found.flatMap((named, index): Placed[] => {
     const operation = operations[index]!;
     if (named instanceof ApiError) {
-      // Whether its product exists decides what else is wrong.
-      // An upsert that may create none: if no product has its key, that is its error.
+      // An upsert that may create none: if no product has its key, that is its error instead.
       if ("creationError" in operation) {
         return [{ index, operation: { ...operation, body: {}, updateError: named } }];
       }
@@ -118,7 +117,7 @@ async function findIds(
 }
 
 /** Writes the changes of operations, and adds their results. */
-async function writeChanges(
+async function writePlanned(
   tx: Transaction,
   changing: readonly Changing[],
   results: BatchResults,

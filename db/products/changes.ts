@@ -5,7 +5,7 @@ import { rfc3339 } from "../times.ts";
 import { validDocument } from "./document.ts";
 import { tooLarge } from "./errors.ts";
 import { type Page, type Range, readChanges } from "./feed.ts";
-import { documentsFirst, includedArrays, type ProductsRow, type Source } from "./pages.ts";
+import { documentsFirst, includedArrays, type ProductsRow, type SummarySource } from "./pages.ts";
 import {
   deletionOfPosition,
   detailsSize,
@@ -53,7 +53,7 @@ const entryBytes = raw(String(4 * PAGE_BYTES));
  */
 function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
-  { summary }: Source,
+  { summary }: SummarySource,
 ): Statement<ChangesRow> {
   const found = include.size === 0 ? sql`select * from positions` : smallPositions(detailsSize);
   return sql`

@@ -297,14 +297,14 @@ const linkedFields = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
 );
 
 /** The columns of product `p` as a JSON object. */
-const ownFields = jsonObject(selectFields(columns, PRODUCT_ROW));
+const columnFields = jsonObject(selectFields(columns, PRODUCT_ROW));
 
 /**
  * The fields of product `p` in lists, as the inside of a JSON object. `concat` skips
  * nulls, so the fields of an unset reference are absent.
  */
 export const summaryJson = concatOf([
-  sql`trim(both '{}' from ${ownFields}::text)`,
+  sql`trim(both '{}' from ${columnFields}::text)`,
   ...Array.from(
     shownFields,
     ([reference, fields]) => shownJson(reference, fields),

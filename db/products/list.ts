@@ -6,7 +6,7 @@ import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { readLong } from "../long_text.ts";
 import { validDocument } from "./document.ts";
 import { type FoundBy, foundByAll, foundNear } from "./find.ts";
-import { documentsFirst, includedArrays, type ProductsRow, type Source } from "./pages.ts";
+import { documentsFirst, includedArrays, type ProductsRow, type SummarySource } from "./pages.ts";
 import { readWords } from "./query_words.ts";
 import { mayBeCommon } from "./search.ts";
 import { type FoundQuery, selected, sortingOf } from "./selected.ts";
@@ -26,19 +26,19 @@ export async function listProducts(
   query: ListQuery,
 ): Promise<EntryPage> {
   const words = await readWords(database, query.q);
-  const page = await readPage(database, query, words && foundByAll(words));
+  const page = await readListed(database, query, words && foundByAll(words));
   const near = words && page.total === 0 ? foundNear(words) : undefined;
   if (!near) return page;
-  const nearby = await readPage(database, query, near);
+  const nearby = await readListed(database, query, near);
   return { ...nearby, isNearest: nearby.total > 0 };
 }
 
-async function readPage(
+async function readListed(
   database: Queries,
   query: ListQuery,
   found: FoundBy | undefined,
 ): Promise<EntryPage> {
-  const read = async (source: Source) => {
+  const read = async (source: SummarySource) => {
     const page = await readLong(
       database,
       "scan",
@@ -77,7 +77,7 @@ interface ListRow extends ProductsRow {
  */
 function selectPage(
   query: FoundQuery,
-  { summary, columns }: Source,
+  { summary, columns }: SummarySource,
   allowed: number,
 ): Statement<ListRow> {
   const { limit, search, found, sort = DEFAULT_SORT } = query;

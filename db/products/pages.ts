@@ -7,7 +7,7 @@ import { storeDocuments } from "./store_unauthored.ts";
 import { listedRows, listedValues, summaryJson, wholeTerritories } from "./json.ts";
 
 /** Where a page reads the summaries of its products. */
-export interface Source {
+export interface SummarySource {
   /** The summary of product `p`, with its document `d`. */
   summary: Statement;
   /** The columns of product `p` that the summary and its validity need: fewer are planned faster. */
@@ -15,13 +15,13 @@ export interface Source {
 }
 
 /** Documents only. The summary of a product without one is null. */
-const DOCUMENTS: Source = {
+const DOCUMENTS: SummarySource = {
   summary: sql`d.summary`,
   columns: sql`p.id, p.change_version`,
 };
 
 /** Documents or the tables. */
-const TABLES: Source = {
+const TABLES: SummarySource = {
   summary: sql`coalesce(d.summary, ${summaryJson})`,
   columns: sql`p.*`,
 };
@@ -77,7 +77,7 @@ export interface ProductsRow extends LongText {
  */
 export async function documentsFirst<Row extends ProductsRow>(
   database: Queries,
-  read: (source: Source) => Promise<Row>,
+  read: (source: SummarySource) => Promise<Row>,
 ): Promise<Row> {
   const page = await read(DOCUMENTS);
   if (!page.missing) return page;

@@ -14,7 +14,7 @@ import type { Database, Queries } from "../database.ts";
 const CHUNK_PRODUCTS = 1_000;
 
 /** A change of a record that few products show is to be found within a second. */
-const PAUSE_MS = 250;
+const SPREAD_MS = 250;
 
 /** The time limit of a chunk. */
 const CHUNK_LIMIT_MS = 60_000;
@@ -54,7 +54,7 @@ function chunkQueries(database: Database): Queries {
   return database.for({ deadline: performance.now() + CHUNK_LIMIT_MS });
 }
 
-/** Spreads renames every `PAUSE_MS`. Returns the function that ends this. */
+/** Spreads renames every `SPREAD_MS`. Returns the function that ends this. */
 export function keepSpreading(
   database: Database,
   onError: (error: unknown) => void,
@@ -71,6 +71,6 @@ export function keepSpreading(
     isWorking = false;
   }
   work();
-  const timer = setInterval(work, PAUSE_MS);
+  const timer = setInterval(work, SPREAD_MS);
   return () => clearInterval(timer);
 }

@@ -10,7 +10,7 @@ import { joined, organization, sql, type Statement } from "../connections/sql.ts
 const SEPARATOR = "\x1f";
 
 /** A phrase in double quotes, or a word. */
-const WORD = /"([^"]*)"|\S+/g;
+const SEARCHED_WORD = /"([^"]*)"|\S+/g;
 
 /** `the`, `from`, `und`, `avec`: words that many titles have are hardly longer. */
 const COMMON_LENGTH = 4;
@@ -52,7 +52,7 @@ function nameContains(word: string): Statement {
 /** The words and phrases of a term, longest first: the longest is the most selective. */
 export function wordsOf(term: string): string[] {
   const words = Array.from(
-    term.matchAll(WORD),
+    term.matchAll(SEARCHED_WORD),
     ([word, phrase = word]) => phrase.trim(),
   );
   return [...new Set(words)].filter((word) => word !== "")

@@ -31,7 +31,7 @@ const LISTED_TABLES = {
 
 type Alias = keyof typeof LISTED_TABLES;
 
-const ALIASES = Object.keys(LISTED_TABLES) as Alias[];
+const LISTED_ALIASES = Object.keys(LISTED_TABLES) as Alias[];
 
 /** Titles use the Unicode collation, whatever the database's default. */
 const TITLE_KEY = 'title collate "und-x-icu"';
@@ -97,7 +97,7 @@ export function selected(
     c: updated_since !== undefined || sorted === "c",
     p: filters.length > 0 || sorted === "p",
   };
-  const aliases = ALIASES.filter((alias) => needed[alias]);
+  const aliases = LISTED_ALIASES.filter((alias) => needed[alias]);
   const [first = "p", ...others] = aliases;
   const idOf = (alias: Alias) => raw(alias === "p" ? "p.id" : `${alias}.product_id`);
   const from = (alias: Alias) => raw(`${LISTED_TABLES[alias]} ${alias}`);

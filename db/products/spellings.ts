@@ -5,14 +5,14 @@
  */
 
 /** A word of letters. Characters of Chinese and Japanese are words of their own. */
-const WORD = /^(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\p{L}){5,30}$/u;
+const LETTERS = /^(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\p{L}){5,30}$/u;
 
 /** Letters that the trigram index finds. */
 const INDEXED = /\p{L}{3}/u;
 
 /** Whether a mistake in the word can be told: shorter words are spelled like many others. */
 export function isSpelled(word: string): boolean {
-  return WORD.test(word);
+  return LETTERS.test(word);
 }
 
 /** The word, and patterns of all that it may be meant for. In them, `_` is any character. */

@@ -46,13 +46,13 @@ function authorOf({ author }: Transaction): AuthorValues {
   return author ? [author.by, author.operation, author.requestId] : [null, null, null];
 }
 
-const EVENTS = { create: "created", update: "changed", delete: "deleted" };
+const VERSION_EVENTS = { create: "created", update: "changed", delete: "deleted" };
 
 function eventsOf(changes: readonly Change[]): Json {
   return json(Object.fromEntries(changes.map((change) => {
     const { id, method, source } = change;
     const restored_from = method === "delete" ? undefined : change.restoredFrom;
-    const event = restored_from === undefined ? EVENTS[method] : "restored";
+    const event = restored_from === undefined ? VERSION_EVENTS[method] : "restored";
     return [id.toLowerCase(), { event, source, restored_from }];
   })));
 }

@@ -24,7 +24,7 @@ export interface Cause {
 }
 
 /** What became of products that were written together, by whoever said it. */
-export interface Written<C extends Cause> {
+export interface WriteOutcome<C extends Cause> {
   done: C[];
   faults: Map<C, ApiError>;
   /** The size of the JSON of each changed product in bytes, by id. */
@@ -68,8 +68,8 @@ export async function writeTogether<C extends Cause>(
   tx: Transaction,
   causes: readonly C[],
   beside: (done: readonly C[]) => Promise<void> = () => Promise.resolve(),
-): Promise<Written<C>> {
-  const result: Written<C> = { done: [], faults: new Map(), sizes: new Map() };
+): Promise<WriteOutcome<C>> {
+  const result: WriteOutcome<C> = { done: [], faults: new Map(), sizes: new Map() };
   const parts: (readonly C[])[] = [causes];
   for (let part; (part = parts.shift());) {
     if (part.length === 0) continue;

@@ -4,7 +4,12 @@ import { invalid, splitMessage } from "../../schema/errors.ts";
 import type { ListQuery } from "../../schema/list_query.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { cellOf } from "../../schema/sheets/cells.ts";
-import { type Column, columnOf, defaultColumns, valueAt } from "../../schema/sheets/columns.ts";
+import {
+  columnOf,
+  defaultColumns,
+  type SheetColumn,
+  valueOfColumn,
+} from "../../schema/sheets/columns.ts";
 import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
@@ -17,13 +22,13 @@ import { readAhead } from "../read_ahead.ts";
  * The length of the ids of the products whose sizes are read at once: 500 of 36 characters and a
  * comma. All ids stay one text, which takes a fraction of the memory of an array.
  */
-const PAGE_LENGTH = 500 * 37;
+const IDS_LENGTH = 500 * 37;
 
 /** The rows that are written before other requests run. */
 const ROWS_AT_ONCE = 100;
 
 /** The rows as CSV (RFC 4180). */
-export function writeRows(rows: string[][], delimiter: string): string {
+export function csvOf(rows: string[][], delimiter: string): string {
   return stringify(rows, {
     delimiter,
     record_delimiter: "\r\n",
@@ -42,7 +47,7 @@ export const BYTE_ORDER_MARK = "\ufeff";
  * unknown column.
  */
 export async function exportSheet(
-  queries: () => Reader,
+  queries: () => SheetReader,
   { columns: names, delimiter: name, decimal, ...query }: SheetQuery,
 ): Promise<AsyncGenerator<string>> {
   const columns = await findColumns(queries(), names);
@@ -51,29 +56,29 @@ export async function exportSheet(
 
   /** The products, in groups that bound the memory. */
   async function* groups(): AsyncGenerator<ProductJson[], void> {
-    for (let from = 0; from < ids.length; from += PAGE_LENGTH) {
-      const page = ids.slice(from, from + PAGE_LENGTH - 1).split(",");
+    for (let from = 0; from < ids.length; from += IDS_LENGTH) {
+      const page = ids.slice(from, from + IDS_LENGTH - 1).split(",");
       const sized = await queries().scan(sql<SizedProduct>`
         select p.id, ${sizeOfStored} as bytes from products p
         where p.organization_id = ${organization} and p.id ${isOneOf(page)}
       `);
-      for (const group of groupsOf(inOrder(sized, page))) {
-        yield inOrder(await queries().scan(selectProducts(group)), group);
+      for (const group of groupsOf(inOrderOf(sized, page))) {
+        yield inOrderOf(await queries().scan(selectProducts(group)), group);
       }
     }
   }
 
   function rowOf({ product: text }: ProductJson): string[] {
     const product = parseExact(text) as Entry;
-    return columns.map((column) => cellOf(valueAt(product, column), column, decimal));
+    return columns.map((column) => cellOf(valueOfColumn(product, column), column, decimal));
   }
 
   async function* parts(): AsyncGenerator<string> {
     const header = columns.map(({ name }) => name);
-    yield BYTE_ORDER_MARK + writeRows([header], delimiter);
+    yield BYTE_ORDER_MARK + csvOf([header], delimiter);
     for await (const group of readAhead(groups())) {
       for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
-        yield writeRows(group.slice(from, from + ROWS_AT_ONCE).map(rowOf), delimiter);
+        yield csvOf(group.slice(from, from + ROWS_AT_ONCE).map(rowOf), delimiter);
       }
     }
   }
@@ -82,24 +87,24 @@ export async function exportSheet(
 }
 
 /** The products in the order of the ids. */
-function inOrder<P extends { id: string }>(products: readonly P[], ids: readonly string[]): P[] {
+function inOrderOf<P extends { id: string }>(products: readonly P[], ids: readonly string[]): P[] {
   const byId = new Map(products.map((product) => [product.id, product]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** What reads the products of an export. */
-type Reader = Pick<Queries, "lookUp" | "scan">;
+type SheetReader = Pick<Queries, "lookUp" | "scan">;
 
 async function findColumns(
-  database: Reader,
+  database: SheetReader,
   names: readonly string[] | undefined,
-): Promise<Column[]> {
+): Promise<SheetColumn[]> {
   const customFields = await readCustomFields(database);
   const columns = (names ??
     defaultColumns(await readCurrencies(database), customFields))
     .map((name) => columnOf(name, customFields));
   const faults = columns.filter((column) => typeof column === "string");
-  if (faults.length === 0) return columns as Column[];
+  if (faults.length === 0) return columns as SheetColumn[];
   throw invalid(
     "The query",
     faults.map((text) => ({ ...splitMessage(text), parameter: "columns" })),
@@ -108,7 +113,7 @@ async function findColumns(
 
 /** The names of the organization's custom fields. */
 export async function readCustomFields(
-  database: Pick<Reader, "lookUp">,
+  database: Pick<SheetReader, "lookUp">,
 ): Promise<string[]> {
   const fields = await database.lookUp(sql<{ name: string }>`
     select distinct f.name from custom_fields f
@@ -118,7 +123,7 @@ export async function readCustomFields(
   return fields.map(({ name }) => name);
 }
 
-async function readCurrencies(database: Reader): Promise<string[]> {
+async function readCurrencies(database: SheetReader): Promise<string[]> {
   const rows = await database.scan(sql<{ currency_code: string }>`
     select distinct r.currency_code from product_prices r
     where r.organization_id = ${organization}

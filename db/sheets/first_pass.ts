@@ -1,14 +1,14 @@
 import { ApiError } from "../../schema/errors.ts";
 import { type Decimal, decimalOf } from "../../schema/sheets/cells.ts";
-import { type Header, readHeader } from "../../schema/sheets/header.ts";
+import { readHeader, type SheetHeader } from "../../schema/sheets/header.ts";
 import {
   type ByteForm,
+  byteFormOf,
   ENCODING,
   faultAt,
-  formOf,
   isBlank,
-  readRows,
-  type Source,
+  readSheetRows,
+  type SheetBytes,
 } from "../../schema/sheets/read.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
@@ -29,13 +29,13 @@ import {
  */
 
 /** The rows whose products are looked for at once, to find those of one product. */
-const BLOCK = 500;
+const BLOCK_ROWS = 500;
 
 /** The most rows of a sheet, as in spreadsheet programs: each is remembered. */
-const MAX_ROWS = 1_048_576;
+const MAX_SHEET_ROWS = 1_048_576;
 
 /** A sheet that is read through. */
-export interface Sheet extends Header {
+export interface Sheet extends SheetHeader {
   form: ByteForm;
   /** The line of the header. */
   start: number;
@@ -45,7 +45,7 @@ export interface Sheet extends Header {
   twins: ReadonlyMap<number, Twin>;
 }
 
-export interface ReadOptions {
+export interface SheetReadOptions {
   charset?: string | undefined;
   decimal?: Decimal | undefined;
   /** Awaited between the steps of the work, so that other requests run. May throw. */
@@ -55,10 +55,10 @@ export interface ReadOptions {
 /** Reads a sheet through. Throws `VALIDATION_ERROR` for what concerns all of it. */
 export async function readThrough(
   queries: () => Queries,
-  source: Source,
-  options: ReadOptions,
+  source: SheetBytes,
+  options: SheetReadOptions,
 ): Promise<Sheet> {
-  const form = await formOf(source, options.charset);
+  const form = await byteFormOf(source, options.charset);
   return await readAs(form, queries, source, options).catch((error) => {
     // What is no UTF-8 is Windows-1252, unless a charset is told.
     const isOther = error instanceof ApiError && error.details[0]?.code === ENCODING;
@@ -70,10 +70,10 @@ export async function readThrough(
 async function readAs(
   form: ByteForm,
   queries: () => Queries,
-  source: Source,
-  { pace, decimal: given }: ReadOptions,
+  source: SheetBytes,
+  { pace, decimal: given }: SheetReadOptions,
 ): Promise<Sheet> {
-  const rows = readRows(source, form);
+  const rows = readSheetRows(source, form);
   const { value: first } = await rows.next();
   if (!first) throw faultAt(1, "required: The sheet is empty: its first line names the columns");
   const header = readHeader(first.cells, first.line, await readCustomFields(queries()));
@@ -97,8 +97,8 @@ async function readAs(
   for await (const { line, cells } of rows) {
     await pace();
     // Blank lines take their time, too.
-    if (++count > MAX_ROWS) {
-      throw faultAt(line, `too_many: A sheet has at most ${MAX_ROWS} rows: divide it`);
+    if (++count > MAX_SHEET_ROWS) {
+      throw faultAt(line, `too_many: A sheet has at most ${MAX_SHEET_ROWS} rows: divide it`);
     }
     if (isBlank(cells)) {
       skipped++;
@@ -106,7 +106,7 @@ async function readAs(
     }
     const row = new SheetRow(line, cells, header);
     if (!given) signs.add(row);
-    if (row.address && block.push(row) === BLOCK) await remember();
+    if (row.address && block.push(row) === BLOCK_ROWS) await remember();
   }
   await remember();
   const decimal = given ?? signs.only();

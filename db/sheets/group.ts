@@ -7,7 +7,13 @@ import { parseExact } from "../../schema/numbers.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
 import type { CellChange, SheetMessage } from "../../schema/sheets/report.ts";
-import { changesOf, type Draft, draftOf, faultsOf, messageAt } from "../../schema/sheets/draft.ts";
+import {
+  cellChanges,
+  cellFaults,
+  type Draft,
+  draftOf,
+  messageAt,
+} from "../../schema/sheets/draft.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
@@ -40,7 +46,7 @@ export interface RowOptions extends SheetImportQuery {
 }
 
 /** What a row makes of its product, or of a new one. */
-interface Plan {
+interface RowPlan {
   row: SheetRow;
   draft: Draft;
   /** The product before. Absent for a new one. */
@@ -66,20 +72,20 @@ async function planRows(
   tx: Transaction,
   rows: readonly SheetRow[],
   options: RowOptions,
-): Promise<Plan[]> {
+): Promise<RowPlan[]> {
   const addresses = rows.flatMap(({ address }) => address ?? []);
   const found = productsByAddress(
     await lockAndFind(tx, addresses, areMeant(addresses), meantProducts),
   );
-  const plans: Plan[] = [];
+  const plans: RowPlan[] = [];
   const meant = new Map<string, { row: SheetRow; product: MeantProduct }>();
   let bytes = 0;
   for (const row of rows) {
     const products = row.address ? found.get(keyName(row.address)) ?? [] : [];
-    const fault = faultOf(row, products, options);
+    const fault = matchFault(row, products, options);
     const [product] = products;
     if (fault) row.refuse(fault, row.address);
-    else if (!product) plans.push(planOf(row, undefined, options));
+    else if (!product) plans.push(plannedRow(row, undefined, options));
     else {
       bytes += product.bytes ?? 0;
       if (bytes > MAX_BYTES && meant.size > 0) break;
@@ -91,14 +97,14 @@ async function planRows(
     for (const { id, product } of group) {
       await options.pace();
       const { row } = meant.get(id)!;
-      plans.push(planOf(row, parseExact(product) as Entry, options));
+      plans.push(plannedRow(row, parseExact(product) as Entry, options));
     }
   }
   return plans;
 }
 
 /** Why a row has no product that it may write, as `code: Sentence`. */
-function faultOf(
+function matchFault(
   { address }: SheetRow,
   products: readonly MeantProduct[],
   { create }: RowOptions,
@@ -112,7 +118,7 @@ function faultOf(
   if (!create) return `not_found: ${what}: with create=true the row creates one`;
 }
 
-function planOf(row: SheetRow, product: Entry | undefined, options: RowOptions): Plan {
+function plannedRow(row: SheetRow, product: Entry | undefined, options: RowOptions): RowPlan {
   const { line, cells, address } = row;
   const draft = draftOf(product ?? {}, cells, options);
   // A row with cells that cannot be read creates nothing, and lacks nothing.
@@ -129,16 +135,16 @@ function planOf(row: SheetRow, product: Entry | undefined, options: RowOptions):
 /** Writes what is planned. Names are created for what is written alone. */
 async function writePlans(
   tx: Transaction,
-  plans: readonly Plan[],
+  plans: readonly RowPlan[],
   options: RowOptions,
 ): Promise<void> {
-  const names = new Map(options.create_names ? plans.flatMap(namesIn) : []);
+  const names = new Map(options.create_names ? plans.flatMap(namesToCreate) : []);
   if (names.size > 0) {
     await tx.send(sql`savepoint names`);
     await linkRecords(tx, [...names.values()]);
   }
   const { done, faults } = await writeTogether(tx, await withChanges(tx, plans, options));
-  for (const [{ row, draft }, error] of faults) row.end("refused", faultsOf(error, draft));
+  for (const [{ row, draft }, error] of faults) row.end("refused", cellFaults(error, draft));
   for (const { row, draft, product, change, changes } of done) {
     // A dry run creates none.
     const created = { ...change.body, id: options.dry_run ? undefined : change.id };
@@ -153,7 +159,7 @@ async function writePlans(
 }
 
 /** The names in a change of what an import of ONIX creates. */
-function namesIn({ row, draft, change }: Plan): [SheetRow, Entry][] {
+function namesToCreate({ row, draft, change }: RowPlan): [SheetRow, Entry][] {
   if (change instanceof ApiError || draft.faults.length > 0) return [];
   const { body } = change;
   const nameIn = (id: unknown) => id instanceof Named && id.column === "name" ? [id.value] : [];
@@ -168,7 +174,7 @@ function namesIn({ row, draft, change }: Plan): [SheetRow, Entry][] {
 }
 
 /** What is to be written of a plan. */
-interface Changing extends Plan {
+interface ChangingRow extends RowPlan {
   change: Write;
   changes: CellChange[];
 }
@@ -176,17 +182,17 @@ interface Changing extends Plan {
 /** The plans that change something. The other rows get their outcomes. */
 async function withChanges(
   tx: Transaction,
-  plans: readonly Plan[],
+  plans: readonly RowPlan[],
   options: RowOptions,
-): Promise<Changing[]> {
+): Promise<ChangingRow[]> {
   const named = await findNamed(tx, plans.map(({ change }) => change));
-  const changing: Changing[] = [];
+  const changing: ChangingRow[] = [];
   for (const [i, plan] of plans.entries()) {
     const { row, draft, product } = plan;
     const whole = named[i]!;
     const change = whole instanceof ApiError ? whole : differing(whole, product);
     if (whole instanceof ApiError || change instanceof ApiError || draft.faults.length > 0) {
-      const faults = change instanceof ApiError ? faultsOf(change, draft) : [];
+      const faults = change instanceof ApiError ? cellFaults(change, draft) : [];
       row.end("refused", [...draft.faults, ...faults]);
       continue;
     }
@@ -194,7 +200,7 @@ async function withChanges(
       row.end("unchanged", draft.warnings, { product });
       continue;
     }
-    const changes = changesOf(draft, whole.body);
+    const changes = cellChanges(draft, whole.body);
     const stale = product && staleness(row, product, options);
     if (!stale) changing.push({ ...plan, change, changes });
     else row.end(stale.code === "stale" ? "stale" : "refused", [stale], { product, changes });

@@ -1,12 +1,12 @@
 import { safeCell } from "../../schema/sheets/cells.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
-import { isBlank, readRows, type Source } from "../../schema/sheets/read.ts";
+import { isBlank, readSheetRows, type SheetBytes } from "../../schema/sheets/read.ts";
 import { type SheetMessage, type SheetReport, SheetTally } from "../../schema/sheets/report.ts";
 import { messageAt } from "../../schema/sheets/draft.ts";
 import type { Queries } from "../database.ts";
 import { ImportEnded } from "../import_ended.ts";
-import { BYTE_ORDER_MARK, writeRows } from "./export.ts";
-import { type ReadOptions, readThrough, type Sheet } from "./first_pass.ts";
+import { BYTE_ORDER_MARK, csvOf } from "./export.ts";
+import { readThrough, type Sheet, type SheetReadOptions } from "./first_pass.ts";
 import { importRows } from "./group.ts";
 import type { Twin } from "./rivals.ts";
 import { SheetRow } from "./sheet_row.ts";
@@ -22,7 +22,7 @@ import { SheetRow } from "./sheet_row.ts";
 /** The rows of a group, which is written in one transaction. */
 const GROUP = 100;
 
-export interface SheetOptions extends SheetImportQuery, ReadOptions {
+export interface SheetOptions extends SheetImportQuery, SheetReadOptions {
   /** Awaited before a group is written. The result is disposed of afterwards. May throw. */
   admit?: () => Promise<Disposable>;
   /** Called after each group with the number of rows so far. */
@@ -41,7 +41,7 @@ export interface ImportedSheet {
  */
 export async function importSheet(
   queries: () => Queries,
-  source: Source,
+  source: SheetBytes,
   options: SheetOptions,
 ): Promise<ImportedSheet> {
   const { pace, admit, progress } = options;
@@ -62,7 +62,7 @@ export async function importSheet(
 
   try {
     let isGuess = form.charset === "windows-1252" && !form.isTold;
-    for await (const { line, cells } of readRows(source, form)) {
+    for await (const { line, cells } of readSheetRows(source, form)) {
       if (line <= sheet.start || isBlank(cells)) continue;
       await pace();
       const row = new SheetRow(line, cells, sheet);
@@ -100,13 +100,13 @@ function guessed(text: string): SheetMessage {
 
 /** The rows that are not written, with what is wrong with them, as they were. */
 async function* mendable(
-  source: Source,
+  source: SheetBytes,
   { form, start }: Sheet,
   errors: ReadonlyMap<number, string>,
 ): AsyncGenerator<string> {
   /** The column that an earlier import has added. */
   let old = -1;
-  for await (const { line, cells } of readRows(source, form)) {
+  for await (const { line, cells } of readSheetRows(source, form)) {
     const error = line === start ? "error" : errors.get(line);
     if (error === undefined) continue;
     if (line === start) {
@@ -114,6 +114,6 @@ async function* mendable(
       yield BYTE_ORDER_MARK;
     }
     const rest = cells.filter((_, i) => i !== old);
-    yield writeRows([[safeCell(error), ...rest]], form.delimiter);
+    yield csvOf([[safeCell(error), ...rest]], form.delimiter);
   }
 }

@@ -3,7 +3,7 @@ import { keyName } from "../products/keys.ts";
 import type { SheetRow } from "./sheet_row.ts";
 
 /** The rows of one product. */
-interface Rows {
+interface ProductRows {
   digest: string;
   lines: number[];
   /** The line of the first row that says something else than the first one. */
@@ -15,7 +15,7 @@ export type Twin = number | "same";
 
 /** The rows of a sheet that mean one product, however each names it. */
 export class Rivals {
-  readonly #rows = new Map<string, Rows>();
+  readonly #rows = new Map<string, ProductRows>();
 
   /** Adds a row with an address. `id` is the product's, if there is one. */
   add({ line, cells, address }: SheetRow, id?: string): void {

@@ -2,8 +2,8 @@ import { validBody } from "../../schema/batch.ts";
 import type { Entry } from "../../schema/bodies.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { readCell } from "../../schema/sheets/cells.ts";
-import { type Column, MATCHES } from "../../schema/sheets/columns.ts";
-import type { Header } from "../../schema/sheets/header.ts";
+import { MATCHES, type SheetColumn } from "../../schema/sheets/columns.ts";
+import type { SheetHeader } from "../../schema/sheets/header.ts";
 import type { CellChange, RowOutcome, SheetMessage } from "../../schema/sheets/report.ts";
 import { type Cells, messageAt } from "../../schema/sheets/draft.ts";
 import { isUuid } from "../../schema/values.ts";
@@ -23,13 +23,13 @@ export class SheetRow {
   readonly line: number;
   readonly cells: Cells;
   /** Absent if all its match cells are empty. */
-  readonly address: Address | undefined;
+  readonly address: RowAddress | undefined;
   /** What is said of it, whatever becomes of it. */
   readonly warnings: SheetMessage[] = [];
   outcome: RowOutcome | undefined;
 
   /** A row is refused that has too many cells, or an address that is none. */
-  constructor(line: number, cells: readonly string[], { columns, width }: Header) {
+  constructor(line: number, cells: readonly string[], { columns, width }: SheetHeader) {
     this.line = line;
     this.cells = new Map(
       [...columns].flatMap(([index, column]) =>
@@ -45,7 +45,7 @@ export class SheetRow {
   }
 
   /** The column with a name, and its cell. */
-  cellOf(name: string): [Column | undefined, cell: string] {
+  cellOf(name: string): [SheetColumn | undefined, cell: string] {
     return this.cells.entries().find(([column]) => column.name === name) ?? [undefined, ""];
   }
 
@@ -66,12 +66,12 @@ export class SheetRow {
   }
 
   /** Refuses the row. `text` is `code: Sentence`. */
-  refuse(text: string, { column, cell }: Partial<Address> = {}): void {
+  refuse(text: string, { column, cell }: Partial<RowAddress> = {}): void {
     this.end("refused", [messageAt(text, column, cell)]);
   }
 
   /** How it finds its product, or why it cannot: the first of the columns that do counts. */
-  #address(): Address | SheetMessage | undefined {
+  #address(): RowAddress | SheetMessage | undefined {
     const [column, cell] = MATCHES.map((match) => this.cellOf(match))
       .find(([, cell]) => cell.trim() !== "") ?? [];
     if (!column || cell === undefined) return;
@@ -94,9 +94,9 @@ export class SheetRow {
 }
 
 /** The id or the key by which a row finds its product, and the cell that says it. */
-export interface Address extends LockKey {
+export interface RowAddress extends LockKey {
   kind: "id" | ProductKey["kind"];
-  column: Column;
+  column: SheetColumn;
   cell: string;
 }
 
@@ -110,7 +110,7 @@ export const meantProducts = sql<MeantProduct>`
 `;
 
 /** The condition that product `p` has one of the addresses. */
-export function areMeant(addresses: readonly Address[]): Statement {
+export function areMeant(addresses: readonly RowAddress[]): Statement {
   const ids = addresses.flatMap(({ kind, value }) => kind === "id" ? value : []);
   const keys = addresses.filter(({ kind }) => kind !== "id");
   return sql`(p.id ${isOneOf(ids)} or ${hasKey(keys as ProductKey[])})`;

@@ -55,17 +55,7 @@ export async function findChanges(
   );
   const found = results.at(-1) as { id: string; line: string }[];
   const texts = new Map(found.map(({ id, line }) => [id, line]));
-  const refused = new Map<number, string>();
-  const read: { number: number; record: RestoredLine | ApiError }[] = [];
-  for (const line of lines) {
-    if (line.text === texts.get(line.id)) continue;
-    try {
-      read.push({ number: line.number, record: readRecordLine(line) });
-    } catch (error) {
-      if (!(error instanceof LineError)) throw error;
-      refused.set(line.number, error.message);
-    }
-  }
+  const { read, refused } = readDiffering(lines, texts);
   const named = await findNamed(
     tx,
     read.map(({ record }): Creation | ApiError => {
@@ -90,6 +80,22 @@ export async function findChanges(
     return news ? [{ number, record, before, ...news }] : [];
   });
   return { changes, refused };
+}
+
+/** Reads the lines that differ from what is stored, by id. Says by number why lines cannot be read. */
+function readDiffering(lines: readonly RecordLine[], stored: ReadonlyMap<string, string>) {
+  const refused = new Map<number, string>();
+  const read: { number: number; record: RestoredLine | ApiError }[] = [];
+  for (const line of lines) {
+    if (line.text === stored.get(line.id)) continue;
+    try {
+      read.push({ number: line.number, record: readRecordLine(line) });
+    } catch (error) {
+      if (!(error instanceof LineError)) throw error;
+      refused.set(line.number, error.message);
+    }
+  }
+  return { read, refused };
 }
 
 /** What a record changes of the stored one. Undefined if that is nothing. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Entry } from "../bodies.ts";
 import { Isbn10 } from "../values.ts";
-import type { Column } from "./columns.ts";
+import type { SheetColumn } from "./columns.ts";
 import { cellOfList, readList } from "./lists.ts";
 
 /* Cells, as people and spreadsheet programs write them. */
@@ -39,7 +39,7 @@ export function textOfSafe(cell: string): string {
 }
 
 /** The cell of a value in an export. */
-export function cellOf(value: unknown, { kind, field }: Column, decimal?: Decimal): string {
+export function cellOf(value: unknown, { kind, field }: SheetColumn, decimal?: Decimal): string {
   if (value === null) return "";
   if (kind === "list") return safeCell(cellOfList(field, value));
   const text = JSON.isRawJSON(value) ? value.rawJSON : String(value);
@@ -55,7 +55,7 @@ export function cellOf(value: unknown, { kind, field }: Column, decimal?: Decima
  * Whether the cell is what an export writes, in any form of amounts and line ends, or what a
  * spreadsheet program makes of it that takes it for a number: `4` of `04`.
  */
-export function isCellOf(value: unknown, cell: string, column: Column): boolean {
+export function isCellOf(value: unknown, cell: string, column: SheetColumn): boolean {
   if (column.kind === "isbn") return isbnOfCell(cell) === (value ?? "");
   const [same, own] = [sameLines(cell), sameLines(cellOf(value, column))];
   return same === own || own !== "" && same === String(Number(own)) ||
@@ -76,7 +76,7 @@ export type Read = { value: unknown; warning?: string } | { fault: string };
  */
 export function readCell(
   cell: string,
-  { kind, field, inner }: Column,
+  { kind, field, inner }: SheetColumn,
   { decimal, dates }: CellForm,
   before: unknown = null,
 ): Read {

@@ -2,7 +2,7 @@ import type { Entry } from "../bodies.ts";
 import { printable } from "../errors.ts";
 import { objectsIn } from "../objects.ts";
 import { didYouMean, speller } from "../spelling.ts";
-import { KEYS, type Place, PLACES } from "./places.ts";
+import { COLUMN_PLACES, type ColumnPlace, KEYS } from "./places.ts";
 
 /*
  * A column of a sheet is a place in the JSON of a product, perhaps with a key: `title`,
@@ -10,7 +10,7 @@ import { KEYS, type Place, PLACES } from "./places.ts";
  */
 
 /** A column that a sheet has. */
-export interface Column extends Place {
+export interface SheetColumn extends ColumnPlace {
   name: string;
   /** The fields that tell the entry, with their values, or its index. */
   key?: Entry | number;
@@ -23,17 +23,17 @@ export const MATCHES = ["id", "product_code", "isbn13", "isbn10"];
 const MAX_POSITION = 500;
 
 /** The parts of a name: a bracket ends at the last `]`. */
-const NAME = /^(\w+)(?:\[(.*)\](?:\.(\w+))?)?$/s;
+const COLUMN_NAME = /^(\w+)(?:\[(.*)\](?:\.(\w+))?)?$/s;
 
 /** Reads the name of a column. Returns what is wrong with it as `code: Sentence`. */
-export function columnOf(name: string, customFields: readonly string[]): Column | string {
-  const [, word = name, brackets, end = ""] = NAME.exec(name.trim()) ?? [];
+export function columnOf(name: string, customFields: readonly string[]): SheetColumn | string {
+  const [, word = name, brackets, end = ""] = COLUMN_NAME.exec(name.trim()) ?? [];
   const [field, label, inner] = [word.toLowerCase(), brackets?.trim(), end.toLowerCase()];
   if (label === undefined) {
-    const place = PLACES.get(field);
+    const place = COLUMN_PLACES.get(field);
     return place ? { name: field, ...place } : unknownColumn(name, nearField(field));
   }
-  const place = PLACES.get(nameOf(field, "", inner));
+  const place = COLUMN_PLACES.get(nameOf(field, "", inner));
   if (!place) return unknownColumn(name, nearInner(field, label, inner) ?? nearField(field));
   if (!(field in KEYS)) {
     const position = /^[1-9]\d*$/.test(label) ? Number(label) : Infinity;
@@ -61,12 +61,12 @@ function unknownColumn(name: string, near: string | undefined): string {
 }
 
 function nearField(field: string): string | undefined {
-  return speller([...PLACES.values()].map((one) => one.field))(field);
+  return speller([...COLUMN_PLACES.values()].map((one) => one.field))(field);
 }
 
 /** The nearest column of the same entry. Undefined if entries of the field have none. */
 function nearInner(field: string, label: string, inner: string): string | undefined {
-  const fields = [...PLACES.values()].filter((one) => one.field === field)
+  const fields = [...COLUMN_PLACES.values()].filter((one) => one.field === field)
     .flatMap((one) => one.inner ?? []);
   const [first] = fields;
   return first && nameOf(field, label, speller(fields)(inner) ?? first);
@@ -79,7 +79,7 @@ function customFieldOf(label: string, customFields: readonly string[]): string |
 }
 
 /** The entry that a column means. Of several prices of one currency it is that without a period. */
-export function entryOf(entries: readonly Entry[], key: Entry | number): Entry | undefined {
+export function meantEntry(entries: readonly Entry[], key: Entry | number): Entry | undefined {
   if (typeof key === "number") return entries[key];
   const found = entries.filter((entry) =>
     Object.entries(key).every(([name, value]) => entry[name] === value)
@@ -93,10 +93,10 @@ export function entryOf(entries: readonly Entry[], key: Entry | number): Entry |
 export const PUBLICATION = "01";
 
 /** The value of a column in the JSON of a product. */
-export function valueAt(product: Entry, { field, key, inner, name }: Column): unknown {
+export function valueOfColumn(product: Entry, { field, key, inner, name }: SheetColumn): unknown {
   const value = product[field] ?? null;
   if (key !== undefined) {
-    const entry = entryOf(value as Entry[] ?? [], key);
+    const entry = meantEntry(value as Entry[] ?? [], key);
     return (inner ? entry?.[inner] : entry) ?? null;
   }
   if (name !== "publication_date" || value !== null) return value;

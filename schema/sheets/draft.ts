@@ -10,13 +10,13 @@ import {
   textOfSafe,
   TOO_LONG,
 } from "./cells.ts";
-import { type Column, entryOf, PUBLICATION, valueAt } from "./columns.ts";
+import { meantEntry, PUBLICATION, type SheetColumn, valueOfColumn } from "./columns.ts";
 import type { CellChange, SheetMessage } from "./report.ts";
 
 /* A row becomes the body of an upsert, and faults of the body become faults of cells. */
 
 /** The cells of a row, by column. A row that is too short lacks the last ones. */
-export type Cells = ReadonlyMap<Column, string>;
+export type Cells = ReadonlyMap<SheetColumn, string>;
 
 export interface RowForm extends CellForm {
   /** What an empty cell does. */
@@ -25,7 +25,7 @@ export interface RowForm extends CellForm {
 
 /** A cell that sets its place in the body. */
 interface SetCell {
-  column: Column;
+  column: SheetColumn;
   cell: string;
   before: unknown;
   value: unknown;
@@ -50,7 +50,7 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
   const draft: Draft = { body: {}, set: [], warnings: [], faults: [] };
   for (const [column, cell] of cells) {
     if (column.isAssigned || cell === TOO_LONG) continue;
-    const before = valueAt(product, column);
+    const before = valueOfColumn(product, column);
     if (isCellOf(before, cell, column)) continue;
     const isEmpty = cell.trim() === "";
     if (isEmpty && (form.empty === "keep" || before === null)) continue;
@@ -77,7 +77,7 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
 }
 
 /** What an empty cell says that clears its place. */
-function cleared({ name, kind }: Column): Read {
+function cleared({ name, kind }: SheetColumn): Read {
   if (name === "title") return { fault: "required: A product has a title" };
   return { value: kind === "list" ? [] : null };
 }
@@ -86,7 +86,7 @@ function cleared({ name, kind }: Column): Read {
 function setIn(
   body: Entry,
   product: Entry,
-  { field, key, inner, says, name }: Column,
+  { field, key, inner, says, name }: SheetColumn,
   value: unknown,
 ): Entry | undefined {
   if (key === undefined) {
@@ -99,7 +99,7 @@ function setIn(
     entries[key as number] = value;
     return;
   }
-  let entry = entryOf(entries as Entry[], key);
+  let entry = meantEntry(entries as Entry[], key);
   if (!entry) {
     entry = typeof key === "number" ? {} : { ...key };
     entries[typeof key === "number" ? key : entries.length] = entry;
@@ -138,17 +138,17 @@ function isCleared(entry: Entry, { set }: Draft, key: Entry | number): boolean {
 }
 
 /** What the row changes, where its body is valid. */
-export function changesOf({ set }: Draft, valid: Entry): CellChange[] {
+export function cellChanges({ set }: Draft, valid: Entry): CellChange[] {
   return set.map(({ column, cell, before, value }) => ({
     column: column.name,
     ...column.kind === "list"
       ? { from: cellOf(before, column), to: textOfSafe(cell) }
-      : { from: before, to: value && (valueAt(valid, column) ?? value) },
+      : { from: before, to: value && (valueOfColumn(valid, column) ?? value) },
   })).filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }
 
 /** The errors of a body, at the cells that set it. */
-export function faultsOf(error: ApiError, draft: Draft): SheetMessage[] {
+export function cellFaults(error: ApiError, draft: Draft): SheetMessage[] {
   if (error.details.length === 0) {
     return [messageAt(`${error.code.toLowerCase()}: ${error.message}`)];
   }
@@ -184,7 +184,7 @@ function cellAt(pointer: string, { body, set }: Draft) {
 /** A sentence about a row, or about a cell. `text` is `code: Sentence`. */
 export function messageAt(
   text: string,
-  column?: Column,
+  column?: SheetColumn,
   cell?: string,
   severity: SheetMessage["severity"] = "error",
 ): SheetMessage {

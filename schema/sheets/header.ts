@@ -1,11 +1,11 @@
 import { type ErrorDetail, invalid, printable, splitMessage } from "../errors.ts";
-import { type Column, columnOf, MATCHES } from "./columns.ts";
+import { columnOf, MATCHES, type SheetColumn } from "./columns.ts";
 
 /* The header of a sheet: which of its columns are read. */
 
 /** The columns of a sheet, by index, and those from which nothing is read. */
-export interface Header {
-  columns: Map<number, Column>;
+export interface SheetHeader {
+  columns: Map<number, SheetColumn>;
   ignored: string[];
   /** The number of columns, those without a place too. */
   width: number;
@@ -19,11 +19,11 @@ export function readHeader(
   cells: readonly string[],
   line: number,
   customFields: readonly string[],
-): Header {
+): SheetHeader {
   const faults: ErrorDetail[] = [];
   const fail = (column: string, text: string) =>
     faults.push({ ...splitMessage(text), line, column });
-  const named = new Map<number, Column>();
+  const named = new Map<number, SheetColumn>();
   for (const [index, cell] of cells.entries()) {
     const name = cell.trim();
     if (/^(?:#.*|error|)$/is.test(name)) continue;
@@ -32,10 +32,10 @@ export function readHeader(
     else named.set(index, column);
   }
 
-  const columns = new Map<number, Column>();
+  const columns = new Map<number, SheetColumn>();
   const ignored: string[] = [];
   const wholes = new Set([...named.values()].map(({ name }) => name));
-  for (const same of Map.groupBy(named, ([, one]) => placeOf(one)).values()) {
+  for (const same of Map.groupBy(named, ([, one]) => saidBy(one)).values()) {
     // Of the id, the code and the name of one record the first counts.
     const [first, ...others] = same.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
     const [index, column] = first!;
@@ -61,10 +61,10 @@ export function readHeader(
 const REMEDY = ": remove one of them, or begin its name with #";
 
 /** What two columns must not say both. */
-function placeOf({ field, key, inner, says }: Column): string {
+function saidBy({ field, key, inner, says }: SheetColumn): string {
   return JSON.stringify(key === undefined ? says : [field, key, inner && says]);
 }
 
-function rankOf({ field, inner = field }: Column): number {
+function rankOf({ field, inner = field }: SheetColumn): number {
   return inner.endsWith("_id") ? 0 : inner.endsWith("_code") ? 1 : 2;
 }

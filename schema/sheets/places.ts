@@ -1,5 +1,5 @@
 import type { Entry } from "../bodies.ts";
-import type { ArrayField, Column as Stored, Field } from "../fields.ts";
+import type { ArrayField, Column, Field } from "../fields.ts";
 import { ExtentValue, Measurement } from "../numbers.ts";
 import { ARRAYS, SCALARS } from "../product.ts";
 import { Day, PartialDate } from "../values.ts";
@@ -7,11 +7,11 @@ import { Day, PartialDate } from "../values.ts";
 /* The places in the JSON of a product that a cell can hold. All follow from `product.ts`. */
 
 /** How the cells of a column are written. */
-type Kind = "text" | "code" | "isbn" | "amount" | "date" | "boolean" | "list" | "time";
+type CellKind = "text" | "code" | "isbn" | "amount" | "date" | "boolean" | "list" | "time";
 
 /** What of a place does not depend on the key in brackets. */
-export interface Place {
-  kind: Kind;
+export interface ColumnPlace {
+  kind: CellKind;
   /** The field of the product. */
   field: string;
   /** The field of an entry of an array. Absent for a field of the product, an array or a value of a list. */
@@ -40,10 +40,10 @@ const TOLD = Object.values(KEYS).flatMap((keyOf) => Object.keys(keyOf("x x"))).c
 /** The arrays that also fit into one cell. */
 const ONE_CELL = ["contributors", "product_collections", "subjects"];
 
-function* places(): Generator<[string, Place]> {
+function* places(): Generator<[string, ColumnPlace]> {
   for (const [name, field] of Object.entries<Field>(SCALARS)) {
     if (field.kind === "linked") continue;
-    yield [name, { field: name, ...traitsOf(name, field, SCALARS) }];
+    yield [name, { field: name, ...columnTraits(name, field, SCALARS) }];
   }
   for (const [name, array] of Object.entries<ArrayField>(ARRAYS)) {
     const whole = { field: name, says: name, isAssigned: false };
@@ -58,17 +58,17 @@ function* places(): Generator<[string, Place]> {
     for (const [inner, field] of Object.entries<Field>(fields)) {
       const isArray = "response" in field && field.response.type === "array";
       if (isArray || name in KEYS && TOLD.includes(inner)) continue;
-      const traits = traitsOf(inner, field, fields);
+      const traits = columnTraits(inner, field, fields);
       yield [`${name}[].${inner}`, { field: name, inner, ...traits }];
     }
   }
 }
 
-function traitsOf(
+function columnTraits(
   name: string,
   field: Field,
   fields: Readonly<Record<string, Field>>,
-): Pick<Place, "kind" | "says" | "isAssigned"> {
+): Pick<ColumnPlace, "kind" | "says" | "isAssigned"> {
   if (field.kind === "shown") {
     const { reference, column } = field;
     const stands = column === "name" || column === "code";
@@ -76,22 +76,22 @@ function traitsOf(
     const kind = column === "code" ? "code" : "text";
     return { kind, says: reference, isAssigned };
   }
-  const stored = field as Stored;
+  const stored = field as Column;
   return { kind: kindOf(name, stored), says: name, isAssigned: !stored.body };
 }
 
-const DATES: readonly unknown[] = [Day, PartialDate, SCALARS.publication_date.body];
-const NUMBERS: readonly unknown[] = [ExtentValue, Measurement];
+const DATE_SCHEMAS: readonly unknown[] = [Day, PartialDate, SCALARS.publication_date.body];
+const AMOUNT_SCHEMAS: readonly unknown[] = [ExtentValue, Measurement];
 
-function kindOf(name: string, field: Stored): Kind {
+function kindOf(name: string, field: Column): CellKind {
   const { body, format, fallback, list } = field;
   if (list) return "code";
   if (name === "isbn13" || name === "isbn10") return "isbn";
-  if (format === "decimal" || NUMBERS.includes(body)) return "amount";
+  if (format === "decimal" || AMOUNT_SCHEMAS.includes(body)) return "amount";
   if (format === "time") return "time";
-  if (DATES.includes(body)) return "date";
+  if (DATE_SCHEMAS.includes(body)) return "date";
   return typeof fallback === "boolean" ? "boolean" : "text";
 }
 
 /** All places, by their names. `[]` stands for any key. */
-export const PLACES: ReadonlyMap<string, Place> = new Map(places());
+export const COLUMN_PLACES: ReadonlyMap<string, ColumnPlace> = new Map(places());

@@ -8,11 +8,11 @@ export const DELIMITERS = { comma: ",", semicolon: ";", tab: "\t" } as const;
 const { page: _, limit: __, include: ___, ...FILTERS } = ProductParameters.entries;
 
 /** A name ends at a comma that is not within brackets, which end at their last `]`. */
-const NAMES = /(?:[^,[]|\[.*?\](?=\.\w+\s*(?:,|$)|\s*(?:,|$)))+/gs;
+const COLUMN_NAMES = /(?:[^,[]|\[.*?\](?=\.\w+\s*(?:,|$)|\s*(?:,|$)))+/gs;
 
 /** The names in a list of columns. */
-export function namesOf(list: string): string[] {
-  return list.match(NAMES)?.map((name) => name.trim()) ?? [];
+export function columnNames(list: string): string[] {
+  return list.match(COLUMN_NAMES)?.map((name) => name.trim()) ?? [];
 }
 
 /** The parameters of `GET /csv/products`. */
@@ -27,7 +27,7 @@ export const SheetParameters = v.object({
           items: { type: "string" },
           examples: [["isbn13", "title", "product_prices[GBP].retail_price"]],
         }),
-        v.transform(namesOf),
+        v.transform(columnNames),
         v.maxLength(1_000, "too_many: At most 1000 columns"),
       ),
     ),

@@ -13,7 +13,7 @@ const MAX_ROW = 512 * 1024;
 const MAX_COLUMNS = 1_000;
 
 /** The bytes of a sheet, which is read several times. */
-export type Source = () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+export type SheetBytes = () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** A row of a sheet. */
 export interface Row {
@@ -41,7 +41,7 @@ const MARKS: readonly [start: RegExp, charset: string][] = [
 ];
 
 /** Finds out how a sheet is read. Throws `UNSUPPORTED_MEDIA_TYPE` and `VALIDATION_ERROR`. */
-export async function formOf(source: Source, given: string | undefined): Promise<ByteForm> {
+export async function byteFormOf(source: SheetBytes, given: string | undefined): Promise<ByteForm> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of source()) {
@@ -53,7 +53,7 @@ export async function formOf(source: Source, given: string | undefined): Promise
   if (mark === "workbook") throw isWorkbook();
   const told = mark ?? given;
   const charset = told ?? "utf-8";
-  const start = sameLines(decoderOf(charset).decode(head));
+  const start = sameLines(decoderFor(charset).decode(head));
   const [sep = "", delimiter = delimiterOf(start)] = /^sep=(.)\n/.exec(start) ?? [];
   return { charset, isTold: told !== undefined, delimiter, skipped: sep ? 1 : 0 };
 }
@@ -65,7 +65,7 @@ export function isWorkbook(): ApiError {
   );
 }
 
-function decoderOf(charset: string, fatal = false): TextDecoder {
+function decoderFor(charset: string, fatal = false): TextDecoder {
   try {
     return new TextDecoder(charset, { fatal });
   } catch {
@@ -81,8 +81,8 @@ function isNot(charset: string): ApiError {
 }
 
 /** The text of the bytes, with line feeds alone. */
-async function* decoded(chunks: ReturnType<Source>, charset: string): AsyncGenerator<string> {
-  const decoder = decoderOf(charset, true);
+async function* decoded(chunks: ReturnType<SheetBytes>, charset: string): AsyncGenerator<string> {
+  const decoder = decoderFor(charset, true);
   const decode = (chunk?: Uint8Array) => {
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
@@ -109,8 +109,8 @@ function delimiterOf(text: string): string {
 }
 
 /** Reads the rows, the header first. Throws `VALIDATION_ERROR` with the line of a fault. */
-export async function* readRows(
-  source: Source,
+export async function* readSheetRows(
+  source: SheetBytes,
   { charset, delimiter, skipped }: ByteForm,
 ): AsyncGenerator<Row> {
   let line = skipped + 1;
@@ -142,11 +142,11 @@ export async function* readRows(
     );
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw faultAt(line, FAULTS[error.code] ?? `invalid_csv: ${error.message}`);
+    throw faultAt(line, CSV_FAULTS[error.code] ?? `invalid_csv: ${error.message}`);
   }
 }
 
-const FAULTS: Readonly<Record<string, string>> = {
+const CSV_FAULTS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: "open_quote: A quote in this row is never closed",
   CSV_MAX_RECORD_SIZE: `too_large: A row has at most ${MAX_ROW} bytes`,
 };

@@ -72,18 +72,18 @@ export const SheetReport = v.object({
 
 export type SheetReport = v.InferOutput<typeof SheetReport>;
 
-const MAX_OUTCOMES = 1_000;
+const MAX_ROW_OUTCOMES = 1_000;
 
 /** The most characters of outcomes: what a row changes may be long. */
-const MAX_LENGTH = 4 * 2 ** 20;
+const MAX_OUTCOMES_LENGTH = 4 * 2 ** 20;
 
 /** The first outcomes, as many as there is room for. */
 class KeptOutcomes {
   readonly outcomes: RowOutcome[] = [];
-  #room = MAX_LENGTH;
+  #room = MAX_OUTCOMES_LENGTH;
 
   add(one: RowOutcome): void {
-    if (this.outcomes.length === MAX_OUTCOMES) return;
+    if (this.outcomes.length === MAX_ROW_OUTCOMES) return;
     const { length } = JSON.stringify(one);
     if (length > this.#room) return;
     this.#room -= length;
@@ -127,7 +127,10 @@ export class SheetTally {
   }
 
   report(): SheetReport {
-    const outcomes = [...this.#refused.outcomes, ...this.#others.outcomes].slice(0, MAX_OUTCOMES)
+    const outcomes = [...this.#refused.outcomes, ...this.#others.outcomes].slice(
+      0,
+      MAX_ROW_OUTCOMES,
+    )
       .toSorted((a, b) => a.line - b.line);
     return { ...this.#counts, outcomes, more_outcomes: this.#told - outcomes.length };
   }

@@ -5,7 +5,7 @@ import type { SheetQuery } from "../../schema/sheets/query.ts";
 import { testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 import { columnOf } from "../../schema/sheets/columns.ts";
-import { PLACES } from "../../schema/sheets/places.ts";
+import { COLUMN_PLACES } from "../../schema/sheets/places.ts";
 import { FIELDS } from "../../schema/product.ts";
 
 const it = testsOf("/csv/products");
@@ -75,7 +75,7 @@ it("comes back unchanged, however a spreadsheet program saves it", async ({ org,
   const comma = await sheet(org, "?delimiter=semicolon&decimal=comma");
   // Without the entries of what has a cell for all of them, and fields that nobody has.
   const others = /^(?:contributors|product_collections|subjects|custom_fields)\[/;
-  const columns = [...PLACES.keys()].filter((place) => !others.test(place)).map(nameAt);
+  const columns = [...COLUMN_PLACES.keys()].filter((place) => !others.test(place)).map(nameAt);
   const forms: [string, BodyInit][] = [
     ["as it went out", text],
     ["with every column", await sheet(org, `?columns=${encodeURIComponent(columns.join())}`)],
@@ -358,12 +358,12 @@ it("reads large products in groups that bound the memory, and reports on the fir
 });
 
 it("has a column for each field that a cell can hold", () => {
-  for (const place of PLACES.keys()) {
+  for (const place of COLUMN_PLACES.keys()) {
     const name = nameAt(place);
     const column = columnOf(name, ["Shelf"]);
     assertEquals(typeof column === "string" ? column : column.name, name);
   }
-  const fields = new Set([...PLACES.values()].map(({ field }) => field));
+  const fields = new Set([...COLUMN_PLACES.values()].map(({ field }) => field));
   const lacking = Object.keys(FIELDS).filter((name) => !fields.has(name));
   assertEquals(lacking, [
     "collections",
