@@ -1,5 +1,5 @@
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
-import { detailsJson, newDetailsJson, summaryJson } from "./json.ts";
+import { detailsJson, newDetailsJson, summaryJson } from "./product_json.ts";
 
 /*
  * A product as JSON text, in SQL. Its document has two parts: `summary` holds the fields in

@@ -1,6 +1,5 @@
 import { discriminatorOf } from "../../schema/bodies.ts";
 import type {
-  ArrayField,
   Column,
   Derived,
   Field,
@@ -12,25 +11,19 @@ import type {
   Shown,
   Values,
 } from "../../schema/fields.ts";
-import { type ArrayName, ARRAYS, LISTED, SCALARS } from "../../schema/product.ts";
 import { isShared, RECORDS, type RecordTable } from "../../schema/records.ts";
 import { joined, names, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { jsonArray } from "../json_array.ts";
 import { rfc3339 } from "../times.ts";
 
-/*
- * The JSON of products and records, which follows from their descriptions.
- * `tests/products/product.sql` shows the SQL that reads a product.
- */
+/* The JSON of rows, which follows from the descriptions of their fields. */
 
 /** A row whose fields are selected. */
-interface RowAlias {
+export interface RowAlias {
   alias: string;
   /** The column by which the tables below refer to it. Absent for a product. */
   link?: string | undefined;
 }
-
-const PRODUCT_ROW: RowAlias = { alias: "p" };
 
 /** The aliases of rows, from products to the lowest rows of a tree. */
 const ALIASES = ["p", "x", "y", "z", "w"];
@@ -39,7 +32,8 @@ function aliasBelow({ alias }: RowAlias): string {
   return ALIASES[ALIASES.indexOf(alias) + 1]!;
 }
 
-function jsonObject(selected: Statement): Statement {
+/** The selected values as a JSON object. */
+export function jsonObject(selected: Statement): Statement {
   return sql`(select row_to_json(x) from (select ${selected}) x)`;
 }
 
@@ -73,7 +67,8 @@ export function selectFields(fields: Fields, row: RowAlias): Statement {
   );
 }
 
-function valueJson(
+/** The value of a field of the row. */
+export function valueJson(
   name: string,
   field: Field,
   fields: Fields,
@@ -135,7 +130,7 @@ function selectLabel(
 }
 
 /** The `from` and `where` of the record that a reference of the row names. */
-function fromReferenced(
+export function fromReferenced(
   name: string,
   fields: Fields,
   alias: string,
@@ -244,114 +239,4 @@ function linkedValue({ table, through, reference }: Linked): Statement {
     where x.organization_id = ${organization} and x.product_id = p.id
     order by x.position, ${id}
   `);
-}
-
-/** The rows of product `p` that lists can include, as lists show them. */
-export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
-  ([name, array]) =>
-    array.kind === "rows"
-      ? [{
-        name: name as ArrayName,
-        array: valueJson(name, array, LISTED as Fields, PRODUCT_ROW),
-      }]
-      : [],
-);
-
-/** The territories of product `p` as a whole, which lists can include. */
-export const wholeTerritories = valueJson(
-  "product_territories",
-  ARRAYS.product_territories,
-  ARRAYS,
-  PRODUCT_ROW,
-);
-
-/** The arrays of row `x` of products that lists can include. */
-export const listedValues = Object.entries<ArrayField>(LISTED).flatMap(
-  ([name, array]) =>
-    array.kind === "rows" ? [] : [{
-      name: name as ArrayName,
-      array: storedValues(`x.${name}`, array),
-    }],
-);
-
-/** The columns of product `p`, including those that a record holds. */
-const columns = Object.fromEntries(
-  Object.entries(SCALARS).filter(([, { kind }]) => kind === "column"),
-);
-
-/** The fields shown of records, by the reference that names the record. */
-const shownFields = Map.groupBy(
-  Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
-    field.kind === "shown" ? [{ name, ...field }] : []
-  ),
-  ({ reference }) => reference,
-);
-
-/** The records that product `p` shows when it has some, as `,"field":value`. */
-const linkedFields = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
-  field.kind === "linked"
-    ? [
-      sql`${raw(`',"${name}":'`)} || nullif(${linkedValue(field)}::text, '[]')`,
-    ]
-    : []
-);
-
-/** The columns of product `p` as a JSON object. */
-const columnFields = jsonObject(selectFields(columns, PRODUCT_ROW));
-
-/**
- * The fields of product `p` in lists, as the inside of a JSON object. `concat` skips
- * nulls, so the fields of an unset reference are absent.
- */
-export const summaryJson = concatOf([
-  sql`trim(both '{}' from ${columnFields}::text)`,
-  ...Array.from(
-    shownFields,
-    ([reference, fields]) => shownJson(reference, fields),
-  ),
-  ...linkedFields,
-]);
-
-function concatOf(parts: readonly Statement[]): Statement {
-  return sql`concat(${joined(parts)})`;
-}
-
-/** The fields shown of a referenced record, as `,"field":value`. */
-function shownJson(
-  reference: string,
-  fields: (Shown & { name: string })[],
-): Statement {
-  const values = fields.map(({ name, column }) =>
-    `',"${name}":', coalesce(to_json(r.${column})::text, 'null')`
-  );
-  const record = fromReferenced(reference, SCALARS, "p");
-  const shown = sql`(select concat(${raw(values.join(", "))}) ${record})`;
-  if (!fields[0]!.isAlwaysThere) return shown;
-  const nulls = fields.map(({ name }) => `,"${name}":null`).join("");
-  return sql`coalesce(${shown}, ${raw(`'${nulls}'`)})`;
-}
-
-/** The fields of product `p` that lists omit, as the inside of a JSON object. */
-export const detailsJson = detailsWith((name, array) =>
-  valueJson(name, array, ARRAYS, PRODUCT_ROW)
-);
-
-/**
- * The same for a new product without arrays that have a path of their own. PostgreSQL
- * starts every subselect of a plan, and those of rights and supply are a third of all.
- */
-export const newDetailsJson = detailsWith((name, array) =>
-  array.kind === "rows" && array.path ? raw("'[]'") : valueJson(name, array, ARRAYS, PRODUCT_ROW)
-);
-
-function detailsWith(
-  value: (name: string, array: ArrayField) => Statement,
-): Statement {
-  const fields = Object.entries<ArrayField>(ARRAYS).map(
-    ([name, array], i) => {
-      const label = raw(`'${i > 0 ? "," : ""}"${name}":'`);
-      return sql`${label}, ${value(name, array)}`;
-    },
-  );
-  return concatOf(fields);
 }

@@ -4,7 +4,7 @@ import { joined, opaque, organization, raw, sql, type Statement } from "../conne
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
 import { storeDocuments } from "./store_unauthored.ts";
-import { listedRows, listedValues, summaryJson, wholeTerritories } from "./json.ts";
+import { listedRows, listedValues, summaryJson, wholeTerritories } from "./product_json.ts";
 
 /** Where a page reads the summaries of its products. */
 export interface SummarySource {
