@@ -4,7 +4,8 @@ import { joined, raw, sql, type Statement } from "../connections/sql.ts";
 import { fromReferenced, jsonObject, type RowAlias, selectFields, valueJson } from "./json.ts";
 
 /*
- * The JSON of product `p`: its summary, which lists show, and its details.
+ * The JSON of product `p`, which follows from `schema/product.ts`: its summary, which lists show,
+ * and its details.
  * `tests/products/product.sql` shows the SQL that reads a product.
  */
 

@@ -14,6 +14,7 @@ const PAGES = [
   "SHEETS.md",
   "OPERATORS.md",
   "schema/onix/README.md",
+  "db/products/README.md",
   "sql/README.md",
   "tests/README.md",
   "tests/bench/README.md",
