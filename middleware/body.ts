@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { pause, withDeadline } from "../db/connections/deadline.ts";
 import type { Caller } from "../db/connections/queue.ts";
 import { refusedBody } from "../schema/accepted.ts";
-import { ApiError, unavailable } from "../schema/errors.ts";
+import { ApiError } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
 import { isWorkbook } from "../schema/sheets/read.ts";
 import { ignoredIn } from "../schema/ignored.ts";
+import { expectedLength, limited, readChunks } from "./chunks.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 
@@ -183,108 +183,3 @@ export async function readSheet(
 
 /** The size of the blocks in which a body is kept. */
 const BLOCK_BYTES = 65_536;
-
-/** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
-function expectedLength(headers: Headers, limit: number): number {
-  const length = Number(headers.get("content-length") ?? limit);
-  if (length > limit) throw bodyTooLarge(limit);
-  return length;
-}
-
-function bodyTooLarge(limit: number): ApiError {
-  return new ApiError(
-    "PAYLOAD_TOO_LARGE",
-    `The body is larger than ${limit} bytes`,
-  );
-}
-
-/** The chunks up to a number of bytes in all. Throws `PAYLOAD_TOO_LARGE`. */
-async function* limited(
-  chunks: AsyncIterable<Uint8Array>,
-  limit: number,
-): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > limit) throw bodyTooLarge(limit);
-    yield chunk;
-  }
-}
-
-interface Pace {
-  /** The least rate. A lower one consumes the allowance. */
-  bytesPerMs: number;
-  /** The time that a body may be behind the least rate. */
-  allowanceMs: number;
-  /** The time for the whole body. */
-  totalMs: number;
-}
-
-/** After this number of chunks, other requests run: a million short ones may have arrived at once. */
-const CHUNKS_AT_ONCE = 32;
-
-/** The interval at which a body that may take any time is told that the service stops. */
-const WATCH_MS = 250;
-
-/**
- * The chunks of a body as they arrive. Throws `PAYLOAD_TOO_LARGE` as soon as the body
- * exceeds the limit, `SERVICE_UNAVAILABLE` when the service stops, `REQUEST_TIMEOUT` for a
- * slow body, or `incomplete` for an incomplete one.
- */
-async function* readChunks(
-  { request, services: { isReady } }: Context,
-  limit: number,
-  { bytesPerMs, allowanceMs, totalMs }: Pace,
-  incomplete: "INVALID_JSON" | "INVALID_XML" | "VALIDATION_ERROR",
-): AsyncGenerator<Uint8Array> {
-  expectedLength(request.headers, limit);
-  if (!request.body) return;
-
-  const reader = request.body.getReader();
-  const cancel = () => void reader.cancel().catch(() => {});
-  const checkReady = () => {
-    if (!isReady()) throw unavailable("The service is stopping");
-  };
-  const watch = totalMs === Infinity
-    ? setInterval(() => isReady() || cancel(), WATCH_MS)
-    : undefined;
-  const deadline = performance.now() + totalMs;
-  let allowance = allowanceMs;
-  let size = 0;
-  try {
-    for (let chunks = 1;; chunks++) {
-      const asked = performance.now();
-      const stalls = asked + allowance;
-      const { done, value } = await withDeadline(
-        Math.min(deadline, stalls),
-        reader.read(),
-        () =>
-          new ApiError(
-            "REQUEST_TIMEOUT",
-            stalls < deadline
-              ? `The body stalled: it must arrive at ${bytesPerMs * 1000} bytes a second or faster`
-              : `The body did not arrive within ${totalMs / 1000} seconds`,
-          ),
-      );
-      if (done) break;
-      size += value.length;
-      if (size > limit) throw bodyTooLarge(limit);
-      allowance = Math.min(
-        allowanceMs,
-        allowance - (performance.now() - asked) + value.length / bytesPerMs,
-      );
-      yield value;
-      if (chunks % CHUNKS_AT_ONCE === 0) await pause(1);
-    }
-    // A stop ends the body early.
-    if (watch) checkReady();
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    // `deno serve` cuts bodies off when it stops.
-    checkReady();
-    throw new ApiError(incomplete, "The body is incomplete", { cause: error });
-  } finally {
-    clearInterval(watch);
-    cancel();
-  }
-}
