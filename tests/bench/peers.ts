@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parametersOf } from "../../db/connections/sql.ts";
+import { Json, parametersOf } from "../../db/connections/sql.ts";
 import { openApp, send as handle } from "../support/app/harness.ts";
 import { recorded } from "../support/app/recording.ts";
 import { startProgram } from "./checkout.ts";
@@ -64,7 +64,7 @@ export async function startPeers(
 
 /**
  * The service's statements that read a product and a list, and the one that stores the
- * JSON of a new product, with their parameters, where `{id}` stands for the product.
+ * JSON of a new product, with their parameters, in which `{id}` stands for the product.
  */
 async function statementsOf(databaseUrl: string, data: Data) {
   await using app = await openApp({}, { url: databaseUrl });
@@ -88,7 +88,10 @@ async function statementsOf(databaseUrl: string, data: Data) {
     if (method === "POST") await remove(handler, key, id);
     return {
       text: found.text,
-      parameters: found.parameters.map((value) => value === id ? "{id}" : value),
+      parameters: JSON.parse(
+        JSON.stringify(found.parameters.map((value) => value instanceof Json ? value.value : value))
+          .replaceAll(id, "{id}"),
+      ),
     };
   }
   const remove = (handler: typeof app.handler, key: string, id: string) =>

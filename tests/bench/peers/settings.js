@@ -11,13 +11,16 @@ export const POOL = Number(process.env.POOL_SIZE);
 /**
  * The service's statements: `get` reads a product, `list` reads a page, `store`
  * builds and stores the JSON of a new product. Each has its text and its parameters,
- * with `{id}` for a product's id.
+ * with `{id}` for a product's id, also within a parameter of JSON.
  */
 export const STATEMENTS = JSON.parse(process.env.STATEMENTS);
 
 /** The parameters of the statement for the product with this id. */
 export function parametersFor(statement, id) {
-  return statement.parameters.map((value) => value === "{id}" ? id : value);
+  return statement.parameters.map((value) => {
+    if (typeof value !== "object" || value === null) return value === "{id}" ? id : value;
+    return JSON.parse(JSON.stringify(value).replaceAll("{id}", id));
+  });
 }
 
 /** The service's envelope around JSON text. */
