@@ -54,7 +54,7 @@ export function writeProducts(
   const arrays = writeArrays(writes);
   return [
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
-    ...created.length > 0 ? [insertProducts(created)] : [],
+    ...created.length > 0 ? insertProducts(tx, created) : [],
     ...countProducts(changes),
     ...endAnnouncements(updated),
     ...moveAvailabilities(updated),
@@ -100,10 +100,19 @@ function newProductCode(): string {
 /** The times that the service assigns, unless an import or a restoration knows them. */
 const ASSIGNED_TIMES = ["created_at", "updated_at"] as const;
 
-/** Inserts the rows. Columns without a field in the body are null. */
-function insertProducts(changes: readonly Creation[]): Statement {
-  const [{ id, body, assigned }, ...others] = changes as [Creation, ...Creation[]];
-  if (others.length > 0 || assigned) return insertRows(changes);
+/**
+ * Inserts the rows. Columns without a field in the body are null. A distributed database, which
+ * imports and restores nothing, gets each by `values`: it sends them to their node.
+ */
+function insertProducts(
+  { isDistributed }: Transaction,
+  changes: readonly Creation[],
+): Statement[] {
+  const isPlain = changes.length === 1 && !changes[0]!.assigned;
+  return isPlain || isDistributed ? changes.map(insertProduct) : [insertRows(changes)];
+}
+
+function insertProduct({ id, body }: Creation): Statement {
   const values = PRODUCT_COLUMNS.map((column) => {
     const value = body[column] ?? null;
     return Array.isArray(value) ? json(value) : value;
@@ -111,7 +120,6 @@ function insertProducts(changes: readonly Creation[]): Statement {
   return insertRow(id, newProductCode(), ...values);
 }
 
-/** Inserts one row: by `values`, a distributed database sends it to its node. */
 const insertRow = composed(
   (...values) =>
     sql`
