@@ -1,11 +1,8 @@
 import * as v from "valibot";
-import { objectOf, ruled } from "../../bodies.ts";
-import { column, elementOf, type Field, type Fields, type List, type Rule } from "../../fields.ts";
-import { array, isObject, MAX_ENTRIES, remembered } from "../../objects.ts";
-import { composite } from "../rules/facts.ts";
-import { RELEASES } from "../rules/releases.ts";
+import { elementOf, type Fields, type List } from "../../fields.ts";
+import { array, type Distinct, isObject, MAX_ENTRIES } from "../../objects.ts";
 import { type Element, hasText } from "../xml/element.ts";
-import { matches } from "../xml/fit.ts";
+import { matchesSomeRelease } from "../xml/fit.ts";
 import type { Codec } from "./codec.ts";
 import type { RecordReader } from "./record_reader.ts";
 
@@ -44,52 +41,61 @@ export function check(
   if (value === undefined || reader.isLenient) return value;
   const { success, output, issues } = v.safeParse(schema, value);
   if (success) return output;
-  // What rejects the record stays a value: it is not missing, too.
-  let rest: unknown = options.isNeeded ? value : undefined;
   for (const issue of issues) {
-    const way = (issue.path ?? []).map(({ key }) => String(key));
+    const way = wayOf(issue);
     const { element, missing } = find(way);
     // An element that is empty is itself what is missing.
     const empty = valueAt(value, way) === undefined ? element.name : undefined;
     tell(issue, { element, missing: missing ?? empty }, reader, options);
-    const [name = ""] = way;
-    // What is left may be refused for another reason, so it is checked again.
-    if (options.keepsRest && isObject(value) && name in value) {
-      const { [name]: _, ...others } = isObject(rest) ? rest : value;
-      rest = others;
-      const { element, missing } = find([name]);
-      if (!missing) reader.release(element);
-    }
   }
-  return options.keepsRest && rest !== undefined
-    ? check(schema, rest, find, reader, options)
-    : rest;
+  // What rejects the record stays a value: it is not missing, too.
+  if (options.isNeeded) return value;
+  if (!options.keepsRest || !isObject(value)) return;
+  const refused = issues.map((issue) => wayOf(issue)[0] ?? "").filter((name) => name in value);
+  if (refused.length === 0) return;
+  for (const name of refused) {
+    const { element, missing } = find([name]);
+    if (!missing) reader.release(element);
+  }
+  // What is left may be refused for another reason, so it is checked again.
+  return check(schema, withoutFields(value, refused), find, reader, options);
+}
+
+/** The field in which an issue is, and those in it. */
+function wayOf({ path }: v.BaseIssue<unknown>): string[] {
+  return path?.map(({ key }) => String(key)) ?? [];
 }
 
 function valueAt(value: unknown, way: readonly string[]): unknown {
   return way.reduce((at, key) => isObject(at) ? at[key] : undefined, value);
 }
 
+function withoutFields(value: Record<string, unknown>, names: readonly string[]) {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
+
 function tell(
   { message: words, type }: v.BaseIssue<unknown>,
-  { element, missing }: Spot,
+  spot: Spot,
   reader: RecordReader,
-  { fields = {}, isNeeded }: CheckOptions,
+  { fields = {}, isNeeded }: CheckOptions = {},
 ): void {
-  const [, code = "invalid", sentence = words] = /^(\w+): (.*)$/s.exec(words) ??
-    [];
-  const isAbsent = missing !== undefined &&
-    (type === "object" || code === "too_few");
-  // Of an empty composite, and of what was lost in it, something else tells.
-  const isOfEmpty = missing !== element.name && !hasText(element);
-  // What has lost a part was told of that part.
-  const isFollowing = missing !== undefined &&
-    (isOfEmpty || reader.hasLost(element));
-  if (isFollowing || isAbsent && isWholeOfOnix(element)) return reader.fail();
-  const told = isAbsent ? "required" : code;
-  const message = isAbsent ? `${element.name} has no ${missing}` : inOnix(sentence, fields);
+  const { element, missing } = spot;
+  const [, code = "invalid", sentence = words] = /^(\w+): (.*)$/s.exec(words) ?? [];
+  const lacksPart = missing !== undefined && (type === "object" || code === "too_few");
+  const isWholeOfOnix = lacksPart && matchesSomeRelease(element, element.children.filter(hasText));
+  if (isWholeOfOnix || isToldElsewhere(spot, reader)) return reader.fail();
+  const told = lacksPart ? "required" : code;
+  const message = lacksPart ? `${element.name} has no ${missing}` : inOnix(sentence, fields);
   if (isNeeded) reader.fault(told, message, element, { missing });
   else reader.unreadable(element, told, message, { missing });
+}
+
+/** Whether something else tells of what is missing: of an empty composite, or of what was lost in it. */
+function isToldElsewhere({ element, missing }: Spot, reader: RecordReader): boolean {
+  if (missing === undefined) return false;
+  const isOfEmpty = missing !== element.name && !hasText(element);
+  return isOfEmpty || reader.hasLost(element);
 }
 
 /** The fields with which a record is rejected if they are wrong. */
@@ -116,83 +122,41 @@ export function checked<C extends Codec>(
   };
 }
 
+/** What an array may have. */
+type Limits = Pick<List, "max" | "isRequired"> & { distinct?: readonly Distinct[] | undefined };
+
 /** The entries of an array without those that it has no room for, or that repeat others. */
 export function checkedArray<E>(
-  { isRequired, ...limits }: Pick<List, "max" | "isRequired"> & Distincts,
+  { max = MAX_ENTRIES, distinct = [], isRequired = false }: Limits,
   name: string,
   parent: Element,
   read: readonly { found: Element; entry: E }[],
   reader: RecordReader,
-  find?: (found: Element, field: string) => Element | undefined,
+  fieldIn?: (found: Element, field: string) => Element | undefined,
 ): E[] {
   if (reader.isLenient) return read.map(({ entry }) => entry);
-  const { max = MAX_ENTRIES } = limits;
   const all = read.slice(0, max);
-  const over = read[max];
-  if (over) reader.warn("too_many", `At most ${max} entries`, over.found);
-  read.slice(max).forEach(({ found }) => reader.release(found));
-  if (!isRequired && !limits.distinct?.length) {
-    return all.map(({ entry }) => entry);
-  }
-  const schema = array(v.unknown(), { ...limits, min: isRequired ? 1 : 0 });
+  const over = read.slice(max);
+  if (over[0]) reader.warn("too_many", `At most ${max} entries`, over[0].found);
+  for (const { found } of over) reader.release(found);
+  if (!isRequired && distinct.length === 0) return all.map(({ entry }) => entry);
+  const schema = array(v.unknown(), { max, distinct, min: isRequired ? 1 : 0 });
   const { issues = [] } = v.safeParse(schema, all.map(({ entry }) => entry));
   const repeated = new Set<unknown>();
   for (const issue of issues) {
-    const [i, field] = (issue.path ?? []) as { key: string | number }[];
-    if (!i) {
-      tell(issue, { element: parent, missing: name }, reader, {});
+    const [i, field] = wayOf(issue);
+    const one = all[Number(i)];
+    if (!one) {
+      tell(issue, { element: parent, missing: name }, reader);
       continue;
     }
-    const { found } = all[Number(i.key)]!;
-    repeated.add(all[Number(i.key)]);
-    const element = field && find?.(found, String(field.key)) || found;
-    reader.attempt(() => tell(issue, { element }, reader, {}));
-    reader.release(found);
+    repeated.add(one);
+    const element = field && fieldIn?.(one.found, field) || one.found;
+    reader.attempt(() => tell(issue, { element }, reader));
+    reader.release(one.found);
   }
   return all.filter((one) => !repeated.has(one)).map(({ entry }) => entry);
 }
-
-type Distincts = Pick<NonNullable<Parameters<typeof array>[1]>, "distinct">;
-
-/** The schema of an object whose arrays have been checked. */
-export const schemaOf = remembered((
-  { fields, rules, stored }: {
-    fields: Fields;
-    rules?: readonly Rule[] | undefined;
-    stored?: (entry: Record<string, unknown>) => Record<string, unknown>;
-  },
-) => {
-  const entry = objectOf(withoutArrays(fields), "new", BESIDE);
-  const valid = ruled(entry, "new", rules);
-  return stored ? v.pipe(valid, v.transform(stored)) : valid;
-});
-
-function withoutArrays(fields: Fields): Fields {
-  const any = v.unknown();
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, field]): [string, Field] => {
-      switch (field.kind) {
-        case "values":
-        case "list":
-          return [name, column(any)];
-        case "rows":
-          return [name, column(any, any, { fallback: [] })];
-        case "group": {
-          const { type: _, ...group } = field;
-          return [name, { ...group, fields: withoutArrays(field.fields) }];
-        }
-        default:
-          return [name, field];
-      }
-    }),
-  );
-}
-
-/** What entries have beside what their elements say. */
-const BESIDE = {
-  id: v.optional(v.unknown()),
-  collateral_type: v.optional(v.unknown()),
-};
 
 /** A message that names elements where it names these fields, and the form of dates in ONIX. */
 function inOnix(message: string, fields: Fields): string {
@@ -203,13 +167,4 @@ function inOnix(message: string, fields: Fields): string {
       return field && elementOf(name, field) || name;
     },
   );
-}
-
-/** Whether a composite has what the standard demands, such as an extent in roman numerals. */
-function isWholeOfOnix({ name, children }: Element): boolean {
-  const parts = children.filter(hasText);
-  return RELEASES.some((release) => {
-    const model = composite(release, name)?.model;
-    return model !== undefined && matches(model, parts);
-  });
 }

@@ -12,9 +12,10 @@ import {
   warnOfTitleCodes,
   writeTitle,
 } from "./titles.ts";
-import { check, schemaOf } from "./checks.ts";
+import { check } from "./checks.ts";
 import { anyOf, type FieldCodec, scalar, textOf } from "./codec.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
+import { schemaOfEntry } from "./entry_schemas.ts";
 import { missingPart } from "./required.ts";
 
 /*
@@ -49,7 +50,7 @@ const COLLECTION_ENTRY: EntryCodec = {
   },
   accept: (entry, found, reader) =>
     check(
-      schemaOf(COLLECTION),
+      schemaOfEntry(COLLECTION),
       entry,
       ([field]) => ({ element: fieldIn(found, field!) ?? found }),
       reader,

@@ -12,8 +12,9 @@ import {
   setChild,
   valueOf,
 } from "../xml/element.ts";
-import { check, checkedArray, schemaOf } from "./checks.ts";
+import { check, checkedArray } from "./checks.ts";
 import { anyOf, type FieldCodec } from "./codec.ts";
+import { schemaOfEntry } from "./entry_schemas.ts";
 import { readLeaf } from "./path.ts";
 import {
   elementOfPerson,
@@ -97,7 +98,7 @@ function readRow(
     if (typeof code !== "string") return;
     reader.claim(role);
     return check(
-      schemaOf(CONTRIBUTOR),
+      schemaOfEntry(CONTRIBUTOR),
       { role: code, ...person },
       ([field]) => ({ element: elementOfPerson(each, field!) ?? role }),
       reader,

@@ -10,10 +10,11 @@ import {
 import { isEqual, isObject, objectsIn, remembered } from "../../objects.ts";
 import { dataElement } from "../rules/facts.ts";
 import { child, type Element, element, replaceChildren, valueOf } from "../xml/element.ts";
-import { check, schemaOf, type Spot } from "./checks.ts";
+import { check, type Spot } from "./checks.ts";
 import { anyOf, type Codec, type FieldCodec, scalar } from "./codec.ts";
 import { CODECS } from "./codecs.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
+import { schemaOfEntry } from "./entry_schemas.ts";
 import { codes, leaves } from "./lists.ts";
 import { codecAt, leafOf } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
@@ -150,7 +151,7 @@ export function codecOfEntry(
   return {
     accept: (entry, found, reader) =>
       check(
-        schemaOf(array),
+        schemaOfEntry(array),
         entry,
         (way) => spotIn(fields, found, way),
         reader,

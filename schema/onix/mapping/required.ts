@@ -1,7 +1,7 @@
 import { composite, dataElement } from "../rules/facts.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { child, type Element, element, hasText } from "../xml/element.ts";
-import { fitAll, matches } from "../xml/fit.ts";
+import { fitAll, matchesSomeRelease } from "../xml/fit.ts";
 import { isFilled } from "../xml/fillers.ts";
 
 /**
@@ -11,11 +11,11 @@ import { isFilled } from "../xml/fillers.ts";
 export function missingPart(found: Element): string | undefined {
   const { name, children } = found;
   const parts = children.filter(saysSomething);
+  if (matchesSomeRelease(found, parts)) return;
   const missing = new Set<string>();
   for (const release of RELEASES) {
     const model = composite(release, name)?.model;
     if (!model) continue;
-    if (matches(model, parts)) return;
     const make = (part: string) => {
       if (isFilled(part, name)) return element(part, "");
       missing.add(part);

@@ -14,7 +14,7 @@ import { validValue } from "../rules/kinds.ts";
 import { adds, goesWithLimits, isRight, limits, PERIODS } from "../rules/limits.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { child, childValue, type Element, hasText, saysSame } from "./element.ts";
-import { fitAll, matches } from "./fit.ts";
+import { fitAll, matchesSomeRelease } from "./fit.ts";
 import {
   isContradictory,
   isOfNoCurrency,
@@ -154,16 +154,22 @@ function isLost(
   if (period && !isLimiting(element, period)) return false;
   let isPartLost = false;
   const parts: Element[] = [];
-  const others: Parameters<Tell>[] = [];
-  const ofOthers: Tell = (...told) => void others.push(told);
+  // A part that only adds is told of if the composite is no whole without it.
+  const untold: (() => void)[] = [];
+  const tellLater: Tell = (...loss) => void untold.push(() => tell(...loss));
   for (const each of children) {
     const isAdded = adds(each.name, name);
-    if (isLost(each, element, isAdded ? ofOthers : tell)) {
+    if (isLost(each, element, isAdded ? tellLater : tell)) {
       isPartLost ||= !isAdded;
     } else if (hasText(each)) parts.push(each);
   }
   if (isPartLost) return true;
-  if (isUnfit(element, parent, parts, others, tell)) return true;
+  const unfit = unfitIn(element, parent, parts);
+  if (unfit) {
+    if (untold.length > 0) untold.forEach((tellNow) => tellNow());
+    else tellUnfit(element, parts, unfit, tell);
+    return true;
+  }
   if (name === "Territory") return isContradictory(element, tell);
   return period !== undefined && isPeriodLost(element, tell);
 }
@@ -179,44 +185,51 @@ function isLimiting(
     validValue(kind, code) === undefined || limiting.includes(code);
 }
 
-/**
- * Whether the parts of a composite match no content model in any release. `others` is what
- * was told of the elements that only add to it.
- */
-function isUnfit(
+/** Why parts are no whole composite: one of them has no place, or one is missing. */
+interface Unfit {
+  unplaced: Element | undefined;
+  missing: string | undefined;
+}
+
+/** Why the parts match no content model of a composite, or undefined if they match one. */
+function unfitIn(
   element: Element,
   parent: Element,
   parts: readonly Element[],
-  others: readonly Parameters<Tell>[],
-  tell: Tell,
-): boolean {
+): Unfit | undefined {
+  if (matchesSomeRelease(element, parts, parent.name)) return;
   let unplaced: Element | undefined;
   const missing: string[] = [];
   for (const release of RELEASES) {
     const model = composite(release, element.name, parent.name)?.model;
     if (!model) continue;
-    if (matches(model, parts)) return false;
     const placed = fitAll(model, parts, (name) => {
       missing.push(name);
       return undefined;
     });
-    if (placed?.length === parts.length) return false;
+    if (placed?.length === parts.length) return;
     const all = new Set(placed);
     unplaced ??= placed && parts.find((each) => !all.has(each));
   }
-  const [name = ""] = missing;
-  if (others.length > 0) others.forEach((told) => tell(...told));
-  else if (!unplaced) {
-    tell(element, "required", `${element.name} has no ${name}`, name);
-  } else if (
-    isAtMostOnce(unplaced.name, element.name) &&
-    parts.find((each) => each.name === unplaced!.name) !== unplaced
-  ) tellDuplicate(unplaced, tell);
-  else {
-    const message = `${element.name} cannot have ${unplaced.name} beside its other elements`;
-    tell(unplaced, "unexpected_element", message);
+  return { unplaced, missing: missing[0] };
+}
+
+function tellUnfit(
+  element: Element,
+  parts: readonly Element[],
+  { unplaced, missing }: Unfit,
+  tell: Tell,
+): void {
+  const { name } = element;
+  if (!unplaced) {
+    return tell(element, "required", `${name} has no ${missing}`, missing);
   }
-  return true;
+  const first = parts.find((each) => each.name === unplaced.name);
+  if (isAtMostOnce(unplaced.name, name) && first !== unplaced) {
+    return tellDuplicate(unplaced, tell);
+  }
+  const message = `${name} cannot have ${unplaced.name} beside its other elements`;
+  tell(unplaced, "unexpected_element", message);
 }
 
 function tellDuplicate(element: Element, tell: Tell): void {
