@@ -6,8 +6,8 @@ import composites from "../../schema/onix/rules/composites.txt" with {
   type: "text",
 };
 import { element } from "../../schema/onix/xml/element.ts";
-import { codesOfKind, dataElement, isInRelease, shortTag } from "../../schema/onix/rules/facts.ts";
-import { validValue } from "../../schema/onix/rules/kinds.ts";
+import { dataElement, isInRelease, shortTag } from "../../schema/onix/rules/facts.ts";
+import { codesOfKind, validValue } from "../../schema/onix/rules/kinds.ts";
 import { mend } from "../../schema/onix/xml/mend.ts";
 import { RELEASES, TAGS } from "../../schema/onix/rules/releases.ts";
 import { faultsOf, leavesOf, SCHEMAS, without, written } from "./support.ts";

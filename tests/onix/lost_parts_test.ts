@@ -3,7 +3,8 @@ import { elementOf, type Fields, type Rows, type Values } from "../../schema/fie
 import { objectsIn } from "../../schema/objects.ts";
 import { BLOCKS } from "../../schema/onix/mapping/mapped.ts";
 import { MAPPED } from "../../schema/onix/mapping/mapping.ts";
-import { composite, dataElement, type Particle } from "../../schema/onix/rules/facts.ts";
+import { composite, dataElement } from "../../schema/onix/rules/facts.ts";
+import type { Particle } from "../../schema/onix/rules/models.ts";
 import { limits } from "../../schema/onix/rules/limits.ts";
 import { type Release, RELEASES } from "../../schema/onix/rules/releases.ts";
 import { copyOf, type Element, element } from "../../schema/onix/xml/element.ts";

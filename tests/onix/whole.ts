@@ -1,9 +1,6 @@
-import {
-  codesOfKind,
-  composite,
-  dataElement,
-  type Particle,
-} from "../../schema/onix/rules/facts.ts";
+import { composite, dataElement } from "../../schema/onix/rules/facts.ts";
+import { codesOfKind } from "../../schema/onix/rules/kinds.ts";
+import type { Particle } from "../../schema/onix/rules/models.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import { type Element, element } from "../../schema/onix/xml/element.ts";
 

@@ -1,5 +1,5 @@
-import { codesOfKind, dataElement } from "../rules/facts.ts";
-import { expectedCodes } from "../rules/kinds.ts";
+import { dataElement } from "../rules/facts.ts";
+import { codesOfKind, expectedCodes } from "../rules/kinds.ts";
 import { child, type Element, hasText, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/fillers.ts";
 import { type Message, type Paths, PathSet, pathsOf } from "../xml/paths.ts";

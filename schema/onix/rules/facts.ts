@@ -1,38 +1,13 @@
-import { codesIn, type OnixList, ROW } from "../../onix_codes.ts";
 import composites from "./composites.txt" with { type: "text" };
 import dataElements from "./data_elements.txt" with { type: "text" };
 import onix21 from "./onix21.txt" with { type: "text" };
+import { type Composite, type Particle, readComposite, singlesIn } from "./models.ts";
 import { type Release, RELEASES } from "./releases.ts";
 
 /*
  * What the service knows of every element of ONIX for Books, read from the tables in
  * `composites.txt`, `data_elements.txt` and `onix21.txt`.
  */
-
-/** What a composite may contain at one place. `max` is `Infinity` for any number. */
-export type Particle =
-  | { kind: "element"; name: string; min: number; max: number }
-  | {
-    kind: "sequence" | "choice";
-    of: Particle[];
-    min: number;
-    max: number;
-    /** The names of all elements in it. */
-    names: ReadonlySet<string>;
-  };
-
-/** No two elements at the path have the same values of these fields. */
-export interface Unique {
-  /** Alternative names at each step, such as `EpubLicense/EpubLicenseName`. */
-  path: string[][];
-  /** Names of children, `.` for the value, `@language` for the attribute. */
-  fields: string[];
-}
-
-interface Composite {
-  model: Particle;
-  unique: Unique[];
-}
 
 /** A data element: its kind of value, and its attributes by their letters. */
 export interface DataElement {
@@ -170,86 +145,12 @@ export function composite(
   const model = models.get(key);
   return model === undefined
     ? undefined
-    : composites.getOrInsertComputed(key, () => readComposite(model, release));
+    : composites.getOrInsertComputed(key, () => readComposite(model, GROUPS, release));
 }
 
-function readComposite(line: string, release: Release): Composite {
-  const [model = "", constraints = ""] = line.split(" ! ");
-  const unique = constraints.split(" ").flatMap((constraint): Unique[] => {
-    const [, path, fields, only] = /^(.+)\[(.+)\](?:@(\S+))?$/.exec(constraint) ?? [];
-    if (!path || !fields || only && only !== release) return [];
-    return [{
-      path: path.split("/").map((step) => step.split("|")),
-      fields: fields.split(","),
-    }];
-  });
-  return { model: readModel(model, release), unique };
-}
-
-const TOKEN = /\{\w+\}|[()|]|[?*+]|\{2\}|\w+(?:[?*+]|\{2\})?(?:@[\d.]+)?/g;
-
-const TIMES: Readonly<Record<string, [min: number, max: number]>> = {
-  "": [1, 1],
-  "?": [0, 1],
-  "*": [0, Infinity],
-  "+": [1, Infinity],
-  "{2}": [1, 2],
-};
-
-function readModel(model: string, release: Release): Particle {
-  let expanded = model;
-  while (/\{[A-Z]/.test(expanded)) {
-    expanded = expanded.replace(
-      /\{([A-Z]\w+)\}/g,
-      (_, name) => GROUPS.get(name)!,
-    );
-  }
-  const tokens = expanded.match(TOKEN)!;
-  let i = 0;
-
-  function alternatives(): Particle {
-    const options = [sequence()];
-    while (tokens[i] === "|") {
-      i++;
-      options.push(sequence());
-    }
-    return options.length === 1 ? options[0]! : together("choice", options);
-  }
-
-  function sequence(): Particle {
-    const items: Particle[] = [];
-    while (i < tokens.length && tokens[i] !== "|" && tokens[i] !== ")") {
-      const token = tokens[i++]!;
-      if (token === "(") {
-        const inner = alternatives();
-        i++;
-        const times = TIMES[tokens[i] ?? ""];
-        if (times && tokens[i] !== undefined) i++;
-        const [min, max] = times ?? TIMES[""]!;
-        items.push(
-          min === 1 && max === 1 ? inner : { ...together("sequence", [inner]), min, max },
-        );
-        continue;
-      }
-      const [, name = "", times = "", only] = /^(\w+)([?*+]|\{2\})?(?:@(\S+))?$/
-        .exec(token)!;
-      if (only && only !== release) continue;
-      const [min, max] = TIMES[times]!;
-      items.push({ kind: "element", name, min, max });
-    }
-    return items.length === 1 ? items[0]! : together("sequence", items);
-  }
-
-  return alternatives();
-}
-
-function together(kind: "sequence" | "choice", of: Particle[]): Particle {
-  const names = new Set<string>();
-  for (const particle of of) {
-    if (particle.kind === "element") names.add(particle.name);
-    else particle.names.forEach((name) => names.add(name));
-  }
-  return { kind, of, min: 1, max: 1, names };
+/** The content models that a composite has in the releases. */
+function modelsOf(name: string): Particle[] {
+  return RELEASES.flatMap((release) => composite(release, name)?.model ?? []);
 }
 
 /** The elements of which a composite of any release has one at most, by its name. */
@@ -259,33 +160,8 @@ const SINGLES = new Map<string, ReadonlySet<string>>();
 export function isAtMostOnce(name: string, parent: string): boolean {
   // Messages have any number of other names.
   if (!COMPOSITE_NAMES.has(parent)) return false;
-  return SINGLES.getOrInsertComputed(parent, singlesOf).has(name);
-}
-
-function singlesOf(parent: string): ReadonlySet<string> {
-  const most = new Map<string, number>();
-  for (const release of RELEASES) {
-    const model = composite(release, parent)?.model;
-    if (model) keepMost(most, mostIn(model));
-  }
-  return new Set([...most.keys()].filter((name) => most.get(name) === 1));
-}
-
-/** How often elements can occur in a particle, by name. */
-function mostIn(particle: Particle): Map<string, number> {
-  const { max } = particle;
-  if (particle.kind === "element") return new Map([[particle.name, max]]);
-  const most = new Map<string, number>();
-  for (const each of particle.of) {
-    const inner = mostIn(each);
-    if (particle.kind === "choice") keepMost(most, inner);
-    else inner.forEach((n, name) => most.set(name, n + (most.get(name) ?? 0)));
-  }
-  return new Map([...most].map(([name, n]) => [name, n * max]));
-}
-
-function keepMost(most: Map<string, number>, other: Map<string, number>) {
-  other.forEach((n, name) => most.set(name, Math.max(n, most.get(name) ?? 0)));
+  const singles = SINGLES.getOrInsertComputed(parent, () => singlesIn(modelsOf(parent)));
+  return singles.has(name);
 }
 
 /** The composites that may contain an element, by its name. */
@@ -309,11 +185,9 @@ export function isPartOf(name: string, parent: string): boolean {
 
 /** The names of what a composite may contain in either release, in their order. */
 export function childNames(name: string): string[] {
-  return RELEASES.flatMap((release) => {
-    const model = composite(release, name)?.model;
-    if (!model) return [];
-    return model.kind === "element" ? [model.name] : [...model.names];
-  });
+  return modelsOf(name).flatMap((model) =>
+    model.kind === "element" ? [model.name] : [...model.names]
+  );
 }
 
 /**
@@ -327,15 +201,4 @@ export function compositeSince21(
   const parents = parentsOf(name);
   if (!parents || parents.has(parent) || !isComposite(parent)) return;
   return childNames(parent).find((each) => parents.has(each));
-}
-
-const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
-
-/** The codes that a kind of value has, or undefined if it has others than codes. */
-export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
-  return CODES_OF_KINDS.getOrInsertComputed(kind, () => {
-    const list = Number.parseInt(kind);
-    if (Number.isNaN(list)) return;
-    return new Set(codesIn(list as OnixList).filter((code) => code !== ROW));
-  });
 }

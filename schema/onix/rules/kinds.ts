@@ -1,5 +1,4 @@
-import { expectedCode, type OnixList } from "../../onix_codes.ts";
-import { codesOfKind } from "./facts.ts";
+import { codesIn, expectedCode, type OnixList, ROW } from "../../onix_codes.ts";
 
 /*
  * What a value of each kind in `data_elements.txt` looks like. A value that says the same
@@ -113,6 +112,17 @@ function validatorOf(kind: string): Validator {
     const known = value.split(" ").filter((code) => codes.has(code));
     return known.length > 0 ? known.join(" ") : undefined;
   };
+}
+
+const CODES_OF_KINDS = new Map<string, ReadonlySet<string> | undefined>();
+
+/** The codes that a kind of value has, or undefined if it has others than codes. */
+export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
+  return CODES_OF_KINDS.getOrInsertComputed(kind, () => {
+    const list = Number.parseInt(kind);
+    if (Number.isNaN(list)) return;
+    return new Set(codesIn(list as OnixList).filter((code) => code !== ROW));
+  });
 }
 
 /** The codes in the value of an element that are none. Of a value that is too long, none is named. */

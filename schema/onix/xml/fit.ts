@@ -1,4 +1,5 @@
-import { composite, type Particle } from "../rules/facts.ts";
+import { composite } from "../rules/facts.ts";
+import type { Particle } from "../rules/models.ts";
 import { RELEASES } from "../rules/releases.ts";
 import type { Element } from "./element.ts";
 

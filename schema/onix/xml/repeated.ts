@@ -1,4 +1,5 @@
-import { composite, dataElement, type Unique } from "../rules/facts.ts";
+import { composite, dataElement } from "../rules/facts.ts";
+import type { Unique } from "../rules/models.ts";
 import type { Release } from "../rules/releases.ts";
 import { child, type Element } from "./element.ts";
 import { matches } from "./fit.ts";

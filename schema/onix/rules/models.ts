@@ -1,0 +1,142 @@
+import type { Release } from "./releases.ts";
+
+/*
+ * The language of `composites.txt`. In: a line, such as `A B? (C | D)* ! B[@language]`. Out:
+ * the content model of a composite, and what its elements must not repeat.
+ */
+
+/** What a composite may contain at one place. `max` is `Infinity` for any number. */
+export type Particle =
+  | { kind: "element"; name: string; min: number; max: number }
+  | {
+    kind: "sequence" | "choice";
+    of: Particle[];
+    min: number;
+    max: number;
+    /** The names of all elements in it. */
+    names: ReadonlySet<string>;
+  };
+
+/** No two elements at the path have the same values of these fields. */
+export interface Unique {
+  /** Alternative names at each step, such as `EpubLicense/EpubLicenseName`. */
+  path: string[][];
+  /** Names of children, `.` for the value, `@language` for the attribute. */
+  fields: string[];
+}
+
+export interface Composite {
+  model: Particle;
+  unique: Unique[];
+}
+
+/** The composite of a line, as the release has it. `groups` are the models in braces. */
+export function readComposite(
+  line: string,
+  groups: ReadonlyMap<string, string>,
+  release: Release,
+): Composite {
+  const [model = "", constraints = ""] = line.split(" ! ");
+  const unique = constraints.split(" ").flatMap((constraint): Unique[] => {
+    const [, path, fields, only] = /^(.+)\[(.+)\](?:@(\S+))?$/.exec(constraint) ?? [];
+    if (!path || !fields || only && only !== release) return [];
+    return [{
+      path: path.split("/").map((step) => step.split("|")),
+      fields: fields.split(","),
+    }];
+  });
+  return { model: readModel(withGroups(model, groups), release), unique };
+}
+
+/** The model with what stands for the names in braces, in which there may be others. */
+function withGroups(model: string, groups: ReadonlyMap<string, string>): string {
+  return model.replace(/\{([A-Z]\w+)\}/g, (_, name) => withGroups(groups.get(name)!, groups));
+}
+
+const TOKEN = /[()|]|[?*+]|\{2\}|\w+(?:[?*+]|\{2\})?(?:@[\d.]+)?/g;
+
+const ELEMENT = /^(\w+)([?*+]|\{2\})?(?:@(\S+))?$/;
+
+const TIMES: Readonly<Record<string, [min: number, max: number]>> = {
+  "?": [0, 1],
+  "*": [0, Infinity],
+  "+": [1, Infinity],
+  "{2}": [1, 2],
+};
+
+const ONCE = [1, 1] as const;
+
+function readModel(model: string, release: Release): Particle {
+  const tokens = model.match(TOKEN)!;
+  let i = 0;
+
+  function alternatives(): Particle {
+    const options = [sequence()];
+    while (tokens[i] === "|") {
+      i++;
+      options.push(sequence());
+    }
+    return options.length === 1 ? options[0]! : together("choice", options);
+  }
+
+  function sequence(): Particle {
+    const items: Particle[] = [];
+    while (i < tokens.length && tokens[i] !== "|" && tokens[i] !== ")") {
+      const token = tokens[i++]!;
+      if (token === "(") items.push(inParentheses());
+      else {
+        const [, name = "", times = "", only] = ELEMENT.exec(token)!;
+        if (only && only !== release) continue;
+        const [min, max] = TIMES[times] ?? ONCE;
+        items.push({ kind: "element", name, min, max });
+      }
+    }
+    return items.length === 1 ? items[0]! : together("sequence", items);
+  }
+
+  /** What stands up to the next `)`, as often as is said after it. */
+  function inParentheses(): Particle {
+    const inner = alternatives();
+    i++;
+    const times = TIMES[tokens[i] ?? ""];
+    if (!times) return inner;
+    i++;
+    const [min, max] = times;
+    return { ...together("sequence", [inner]), min, max };
+  }
+
+  return alternatives();
+}
+
+function together(kind: "sequence" | "choice", of: Particle[]): Particle {
+  const names = new Set<string>();
+  for (const particle of of) {
+    if (particle.kind === "element") names.add(particle.name);
+    else particle.names.forEach((name) => names.add(name));
+  }
+  return { kind, of, min: 1, max: 1, names };
+}
+
+/** The elements of which none of the models takes a second one. */
+export function singlesIn(models: readonly Particle[]): ReadonlySet<string> {
+  const most = new Map<string, number>();
+  for (const model of models) keepMost(most, mostIn(model));
+  return new Set([...most.keys()].filter((name) => most.get(name) === 1));
+}
+
+/** How often elements can occur in a particle, by name. */
+function mostIn(particle: Particle): Map<string, number> {
+  const { max } = particle;
+  if (particle.kind === "element") return new Map([[particle.name, max]]);
+  const most = new Map<string, number>();
+  for (const each of particle.of) {
+    const inner = mostIn(each);
+    if (particle.kind === "choice") keepMost(most, inner);
+    else inner.forEach((n, name) => most.set(name, n + (most.get(name) ?? 0)));
+  }
+  return new Map([...most].map(([name, n]) => [name, n * max]));
+}
+
+function keepMost(most: Map<string, number>, other: Map<string, number>) {
+  other.forEach((n, name) => most.set(name, Math.max(n, most.get(name) ?? 0)));
+}
