@@ -1,18 +1,18 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { objectsIn } from "../../schema/objects.ts";
+import { COLLATERAL_TYPES } from "../../schema/onix/mapping/collateral.ts";
 import { elementOfName } from "../../schema/onix/mapping/collections.ts";
 import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import { type Book } from "../../schema/onix/mapping/mapped.ts";
+import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
+import { elementOfPerson } from "../../schema/onix/mapping/person.ts";
 import {
-  COLLATERAL_TYPES,
   elementOfField,
-  MAPPING,
   type Reading,
   type RecordValues,
-} from "../../schema/onix/mapping/mapping.ts";
-import { elementOfPerson } from "../../schema/onix/mapping/person.ts";
+} from "../../schema/onix/mapping/reading.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import { FIELDS } from "../../schema/product.ts";

@@ -16,7 +16,7 @@ import { readBuilt } from "../products/read.ts";
 import { jsonArray } from "../json_array.ts";
 import { recordWithId, selectRecord } from "../products/json.ts";
 import type { Book } from "../../schema/onix/mapping/mapped.ts";
-import type { Differences } from "../../schema/onix/mapping/mapping.ts";
+import type { Differences } from "../../schema/onix/mapping/differences.ts";
 
 /*
  * What the record of a product is written from: the product, its contributors, and the

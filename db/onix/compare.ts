@@ -1,14 +1,15 @@
 import { isbnNumber } from "../../schema/isbn.ts";
 import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import type { Book } from "../../schema/onix/mapping/mapped.ts";
-import type { Reading } from "../../schema/onix/mapping/mapping.ts";
-import { type Last, type Merged, mergeEdits } from "../../schema/onix/mapping/merge.ts";
+import { type Merged, mergeEdits } from "../../schema/onix/mapping/merge.ts";
+import type { Last } from "../../schema/onix/mapping/merge_field.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
 import {
   readStored as readRecord,
   type Received,
   writeRecord,
 } from "../../schema/onix/mapping/outgoing.ts";
+import type { Reading } from "../../schema/onix/mapping/reading.ts";
 import { RELEASES } from "../../schema/onix/rules/releases.ts";
 import { saysSame } from "../../schema/onix/xml/element.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -57,7 +58,7 @@ export function compare(
   if (last && isbn13 && isbnNumber(last.values) === isbn13) {
     last.values.isbn13 = isbn13;
   }
-  const merged = mergeEdits(incoming, now, last, book, edits, uuidv7);
+  const merged = mergeEdits({ incoming, now, last, book }, edits, uuidv7);
   return { one, book, form, now, last, received, merged };
 }
 

@@ -1,5 +1,5 @@
 import { objectsIn } from "../../schema/objects.ts";
-import type { RecordValues } from "../../schema/onix/mapping/mapping.ts";
+import type { RecordValues } from "../../schema/onix/mapping/reading.ts";
 import {
   isOneOfTexts,
   names,

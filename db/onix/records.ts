@@ -17,7 +17,7 @@ import { type BesideProduct, besideProduct, receivedRecord, type ReceivedRow } f
 import { isBoundTo, ownId, ownReference, referencesOf } from "./find.ts";
 import { type Arrived, keyOf, type Readings } from "./items.ts";
 import type { Planned, PlanOptions } from "./plan.ts";
-import type { Differences } from "../../schema/onix/mapping/mapping.ts";
+import type { Differences } from "../../schema/onix/mapping/differences.ts";
 
 /* The records that are stored beside products. */
 

@@ -2,7 +2,7 @@ import { type Entry, overfullIn } from "../../schema/bodies.ts";
 import { guarded } from "../../schema/defects.ts";
 import { differencesOf } from "../../schema/onix/mapping/differences.ts";
 import { idsIn } from "../../schema/onix/mapping/ids.ts";
-import type { Differences } from "../../schema/onix/mapping/mapping.ts";
+import type { Differences } from "../../schema/onix/mapping/differences.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";

@@ -1,12 +1,9 @@
 import { idOfCode } from "../../schema/code_ids.ts";
 import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
 import { type Book, containerOf } from "../../schema/onix/mapping/mapped.ts";
-import {
-  COLLATERAL_TYPES,
-  MAPPED,
-  MAPPING,
-  repeatedIn,
-} from "../../schema/onix/mapping/mapping.ts";
+import { COLLATERAL_TYPES } from "../../schema/onix/mapping/collateral.ts";
+import { repeatedRows } from "../../schema/onix/mapping/contributors.ts";
+import { MAPPED, MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { differencesOf } from "../../schema/onix/mapping/differences.ts";
 import { mergeEdits } from "../../schema/onix/mapping/merge.ts";
 import { ARRAYS, FIELDS } from "../../schema/product.ts";
@@ -111,7 +108,7 @@ export function imported(product: Element, header: Element): Imported {
   const book = bookOf(incoming);
   // The elements get the ids of the rows.
   const newId = () => crypto.randomUUID();
-  mergeEdits(incoming, incoming, null, book, "keep", newId);
+  mergeEdits({ incoming, now: incoming, last: null, book }, "keep", newId);
   for (const name of ["publisher", "imprint"]) {
     const { block, find } = MAPPING[name]!;
     const container = containerOf(record, block);
@@ -128,11 +125,9 @@ export function imported(product: Element, header: Element): Imported {
 /** The product that the database would make of a record. */
 export function bookOf({ values, reference }: Incoming): Book {
   const contributors: Record<string, Record<string, unknown>> = {};
-  const once = (name: string): Any[] => {
-    const repeated = repeatedIn(name, values[name]);
-    return (values[name] ?? []).filter((row: Any) => !repeated.has(row));
-  };
-  const rows = once("contributors").map(({ role, ...contributor }) => {
+  const repeated = repeatedRows(values.contributors);
+  const named: Any[] = (values.contributors ?? []).filter((row: Any) => !repeated.has(row));
+  const rows = named.map(({ role, ...contributor }) => {
     const id = contributor.name;
     contributors[id] ??= { id, ...contributor };
     return {
@@ -141,7 +136,7 @@ export function bookOf({ values, reference }: Incoming): Book {
       contributor_role_code: role,
     };
   });
-  const collections = once("collections");
+  const collections: Any[] = values.collections ?? [];
   const product = {
     id: "0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
     product_code: "P-0DYSSEY1",

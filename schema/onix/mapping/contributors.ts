@@ -1,3 +1,4 @@
+import type { Entry } from "../../bodies.ts";
 import { about, codeOf, type Fields, required } from "../../fields.ts";
 import { canonical, MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
@@ -33,7 +34,7 @@ import type { RecordReader } from "./record_reader.ts";
  */
 
 /** What a row is checked against: a role, and the fields of a contributor. */
-export const CONTRIBUTOR_FIELDS: Fields = {
+const CONTRIBUTOR_FIELDS: Fields = {
   role: about("The role.", required(codeOf(17)), "ContributorRole"),
   ...RECORDS.contributors.fields,
 };
@@ -125,6 +126,18 @@ function contributorRows(value: unknown): ContributorRow[] {
   return objectsIn(value) as unknown as ContributorRow[];
 }
 
+/** The rows that say the same as an earlier one, which a product has once. */
+export function repeatedRows(value: unknown): ReadonlySet<Entry> {
+  const seen = new Set<string>();
+  const fields = Object.keys(CONTRIBUTOR_FIELDS);
+  return new Set(
+    objectsIn(value).filter((row) => {
+      const key = JSON.stringify(fields.map((field) => row[field]));
+      return seen.has(key) || !seen.add(key);
+    }),
+  );
+}
+
 /** By their numbers, where all have one. */
 function inSequence(all: Element[]): Element[] {
   const numbered = all.map((each) => ({
@@ -137,7 +150,7 @@ function inSequence(all: Element[]): Element[] {
 
 /** An element, and the rows that it is to say. A new one has said none before. */
 interface Saying {
-  each: Element;
+  found: Element;
   rows: ContributorRow[];
   was?: ContributorRow;
 }
@@ -157,11 +170,11 @@ function divided(
     if (was) free.delete(was);
     const known = was && reader.elementOf(was);
     const last = all.at(-1);
-    if (last && last.each === known) last.rows.push(row);
-    else if (known && !all.some(({ each }) => each === known)) {
-      all.push({ each: known, rows: [row], was: was! });
-    } else if (last && isSame(last.rows[0]!)) last.rows.push(row);
-    else all.push({ each: element("Contributor", []), rows: [row] });
+    if (known && !all.some(({ found }) => found === known)) {
+      all.push({ found: known, rows: [row], was: was! });
+    } else if (last && (last.found === known || isSame(last.rows[0]!))) {
+      last.rows.push(row);
+    } else all.push({ found: element("Contributor", []), rows: [row] });
   }
   return all;
 }
@@ -180,11 +193,11 @@ function writeRows(
     removeChildren(descriptive, "ContributorStatement");
   }
   if (wanted.length > 0) removeChildren(descriptive, "NoContributor");
-  for (const { each, rows, was } of wanted) {
-    writeRoles(each, rows.map(({ role }) => role));
-    writePerson(each, rows[0]!, was, reader);
+  for (const { found, rows, was } of wanted) {
+    writeRoles(found, rows.map(({ role }) => role));
+    writePerson(found, rows[0]!, was, reader);
   }
-  const elements = wanted.map(({ each }) => each);
+  const elements = wanted.map(({ found }) => found);
   const isInPlace = elements.length === own.length &&
     elements.every((each, i) => each === own[i]);
   if (!isInPlace) {

@@ -1,12 +1,16 @@
 import { isEqual } from "../../objects.ts";
 import type { Book } from "./mapped.ts";
-import { type Differences, MAPPED, type RecordValues } from "./mapping.ts";
+import { MAPPED } from "./mapping.ts";
 import { MERGED } from "./merged_arrays.ts";
+import type { RecordValues } from "./reading.ts";
 
 /*
  * What a product says otherwise than its record for another reason than an edit. The next
  * comparison must not take it for one.
  */
+
+/** The fields in which a product differs from a record, with the product's values. */
+export type Differences = Readonly<Record<string, unknown>>;
 
 /**
  * The fields in which a product differs from the record that was just written to it although

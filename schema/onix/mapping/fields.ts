@@ -29,12 +29,12 @@ import type { RecordReader } from "./record_reader.ts";
 const IN_COMPOSITES = remembered((_: Fields) => new Map<string, [string, FieldCodec][]>());
 
 /** The codecs of the fields in this composite, by field. */
-function codecsIn(fields: Fields, composite: string): [string, FieldCodec][] {
+function fieldCodecs(fields: Fields, composite: string): [string, FieldCodec][] {
   return IN_COMPOSITES(fields).getOrInsertComputed(
     composite,
     () =>
       Object.entries(fields).flatMap(([name, field]) => {
-        const codec = codecOf(name, field, composite);
+        const codec = fieldCodec(name, field, composite);
         return codec ? [[name, codec] as [string, FieldCodec]] : [];
       }),
   );
@@ -43,44 +43,34 @@ function codecsIn(fields: Fields, composite: string): [string, FieldCodec][] {
 const OF_FIELDS = remembered((_: Field) => new Map<string, FieldCodec | undefined>());
 
 /** How a field stands in this composite, or undefined if ONIX has no element for it. */
-export function codecOf(
+export function fieldCodec(
   name: string,
   field: Field,
   composite: string,
 ): FieldCodec | undefined {
-  return OF_FIELDS(field).getOrInsertComputed(
-    `${composite}/${name}`,
-    () => newCodec(name, field, composite),
-  );
+  return OF_FIELDS(field).getOrInsertComputed(`${composite}/${name}`, (key) => {
+    const place = elementOf(name, field);
+    const codec = CODECS[key] ?? (place === null ? undefined : codecByKind(place, field));
+    return codec && { ...codec, project: projectionOf(place, field) };
+  });
 }
 
-function newCodec(
-  name: string,
-  field: Field,
-  composite: string,
-): FieldCodec | undefined {
-  const place = elementOf(name, field);
-  const codec = CODECS[`${composite}/${name}`] ??
-    (place === null ? undefined : codecIn(place, field));
-  return codec && { ...codec, project: projectionOf(place, field) };
-}
-
-/** How a field stands at its place. */
-function codecIn(place: string, field: Field): Codec | undefined {
+/** How a field of its kind stands at its place. */
+function codecByKind(place: string, field: Field): Codec | undefined {
   switch (field.kind) {
     case "column":
       if (!isPlace(place)) return;
       if (field.format === "array") return codes(place);
       return v.is(field.response, [])
         ? leaves(place)
-        : codecAt(place, { isWhole: isWhole(field.response) });
+        : codecAt(place, { isWhole: isInteger(field.response) });
     case "list":
       return leaves(place, field);
     case "group":
       return groupCodec(place, field.fields);
     case "values":
     case "rows":
-      return compositesOf(place, codecOfEntry(place, field));
+      return compositesOf(place, entryCodec(place, field));
   }
 }
 
@@ -112,7 +102,7 @@ function isPlace(place: string): boolean {
 }
 
 /** Whether the response is a whole number. A schema is asked by example. */
-function isWhole(response: v.GenericSchema): boolean {
+function isInteger(response: v.GenericSchema): boolean {
   return v.is(response, 1) && !v.is(response, 1.5);
 }
 
@@ -140,7 +130,7 @@ function groupCodec(name: string, fields: Fields): Codec {
 }
 
 /** How the entries of an array stand in composites with this name. */
-export function codecOfEntry(
+export function entryCodec(
   name: string,
   array:
     & Pick<Rows | Values, "fields" | "same" | "rules" | "distinct">
@@ -157,7 +147,7 @@ export function codecOfEntry(
         reader,
         { fields, keepsRest },
       ) as typeof entry | undefined,
-    fieldIn: (found, name) => codecOf(name, fields[name]!, found.name)?.find?.(found),
+    fieldIn: (found, name) => fieldCodec(name, fields[name]!, found.name)?.find?.(found),
     distinct,
     isRequired,
     read: (found, reader) => readFields(fields, found, reader),
@@ -188,7 +178,7 @@ function spotIn(
 ): Spot {
   const field = fields[name!];
   if (!field) return { element };
-  const found = codecOf(name!, field, element.name)?.find?.(element);
+  const found = fieldCodec(name!, field, element.name)?.find?.(element);
   if (!found) {
     const missing = elementOf(name!, field)?.replace(/[[/].*$/s, "");
     return { element, missing };
@@ -203,21 +193,21 @@ function readFields(
   reader: RecordReader,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  for (const [name, codec] of codecsIn(fields, composite.name)) {
+  for (const [name, codec] of fieldCodecs(fields, composite.name)) {
     const value = codec.read(composite, reader);
     if (value !== undefined) values[name] = value;
   }
   return values;
 }
 
-/** The fields that have changed. */
-function changedFields(
+/** The fields that have changed, with their codecs. */
+export function changedFields(
   fields: Fields,
   composite: string,
   now: Record<string, unknown>,
   before: Record<string, unknown>,
 ): [string, FieldCodec][] {
-  return codecsIn(fields, composite).filter(([name, { project }]) =>
+  return fieldCodecs(fields, composite).filter(([name, { project }]) =>
     !isEqual(project(now[name]), project(before[name]))
   );
 }
@@ -255,7 +245,7 @@ export function projectFields(
   value: Record<string, unknown>,
 ): Record<string, unknown> | undefined {
   let projected: Record<string, unknown> | undefined;
-  for (const [name, codec] of codecsIn(fields, composite)) {
+  for (const [name, codec] of fieldCodecs(fields, composite)) {
     const is = codec.project(value[name]);
     if (is === undefined) continue;
     projected ??= {};

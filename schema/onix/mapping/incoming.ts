@@ -12,8 +12,9 @@ import {
 import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
 import { type Sent, sentOf } from "../xml/sent.ts";
 import { withhold } from "../xml/withhold.ts";
+import { repeatedRows } from "./contributors.ts";
 import { type Block, BLOCKS } from "./mapped.ts";
-import { readValues, type RecordValues, repeatedIn } from "./mapping.ts";
+import { readValues, type RecordValues } from "./reading.ts";
 import { RecordReader } from "./record_reader.ts";
 
 /*
@@ -113,11 +114,8 @@ export function readRecord(
       title ? undefined : { missing },
     );
   }
-  for (const name of ["contributors", "collections"]) {
-    for (const row of repeatedIn(name, values[name])) {
-      const found = reader.elementOf(row)!;
-      reader.warn("duplicate", "An earlier one is the same", found);
-    }
+  for (const row of repeatedRows(values.contributors)) {
+    reader.warn("duplicate", "An earlier one is the same", reader.elementOf(row)!);
   }
   const { messages, more } = reader.messages();
   if (!notification || reference === null || reader.hasErrors) {

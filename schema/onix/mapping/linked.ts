@@ -4,7 +4,7 @@ import { RECORDS } from "../../records.ts";
 import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
 import { NO_PUBLISHER } from "../xml/fillers.ts";
 import { checked } from "./checks.ts";
-import { codecOf, projectionOf } from "./fields.ts";
+import { fieldCodec, projectionOf } from "./fields.ts";
 import { blockWith, type Mapped, type PartyName } from "./mapped.ts";
 import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
 import type { Codec } from "./codec.ts";
@@ -28,7 +28,7 @@ export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> =
 };
 
 /** The places of their names. */
-export const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
+const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
   publisher: "Publisher[PublishingRole=01]/PublisherName",
   imprint: "Imprint/ImprintName",
 };
@@ -60,6 +60,12 @@ export function linked(
   return { block: blockWith(place), place, ...codec, project, read, valueIn, leave };
 }
 
+/** A party by its name. */
+export function party(name: PartyName): Mapped {
+  const field = RECORDS[`${name}s`].fields.name as Column;
+  return linked(PARTY_PLACES[name], field, ({ product }) => product[`${name}_name`]);
+}
+
 /** Warns of the composites of a step that have its codes, and no name. */
 function warnOfNameless(
   parent: Element,
@@ -86,7 +92,7 @@ function isStandIn(parent: Element, { name }: Step): boolean {
 export function identifiersOf(party: PartyName): Mapped {
   const [step, leaf] = stepsOf(PARTY_PLACES[party]) as [Step, Step];
   const field = IDENTIFIERS[`${party}_identifiers`];
-  const all = codecOf("identifiers", field, step.name)!;
+  const all = fieldCodec("identifiers", field, step.name)!;
   const typeOf = field.distinct![0]!.keyOf;
   const partyIn = (block: Element) => {
     const found = block.children.find((each) => isAt(step, each));

@@ -1,7 +1,7 @@
-import { BoundedTree, type Entry } from "../../bodies.ts";
+import { BoundedTree } from "../../bodies.ts";
 import { idOfCode } from "../../code_ids.ts";
-import { codeOf, type Column, elementOf, type Field, type Fields } from "../../fields.ts";
-import { MAX_ENTRIES, objectsIn } from "../../objects.ts";
+import { codeOf, elementOf, type Field, type Fields } from "../../fields.ts";
+import { objectsIn } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
 import { isbnOf } from "../xml/converted.ts";
@@ -9,16 +9,16 @@ import { dateIn } from "../xml/dates.ts";
 import { childrenOf, childValue, type Element } from "../xml/element.ts";
 import { availability } from "./availability.ts";
 import { check, checked } from "./checks.ts";
-import { COLLECTION_FIELDS, collections } from "./collections.ts";
-import { CONTRIBUTOR_FIELDS, type ContributorRow, contributors } from "./contributors.ts";
-import { cover, coverOf } from "./cover.ts";
-import { compositesOf } from "./entries.ts";
-import { codecOf, codecOfEntry, projectionOf } from "./fields.ts";
-import { identifiersOf, linked, PARTY_PLACES } from "./linked.ts";
-import { blockWith, containerOf, type Mapped } from "./mapped.ts";
-import { isAt, stepsOf } from "./path.ts";
 import { type Codec, scalar } from "./codec.ts";
-import type { RecordReader } from "./record_reader.ts";
+import { collateral, COLLATERAL_TYPES } from "./collateral.ts";
+import { collections } from "./collections.ts";
+import { type ContributorRow, contributors } from "./contributors.ts";
+import { cover } from "./cover.ts";
+import { compositesOf } from "./entries.ts";
+import { entryCodec, fieldCodec, projectionOf } from "./fields.ts";
+import { identifiersOf, linked, party } from "./linked.ts";
+import { blockWith, type Mapped } from "./mapped.ts";
+import { isAt, stepsOf } from "./path.ts";
 import { salesRights } from "./sales_rights.ts";
 
 /*
@@ -35,16 +35,6 @@ const FORM_CODES = new Map(
   CODE_LISTS[150].codes.map(({ code }) => [idOfCode("150", code), code]),
 );
 
-/** What the name of a party is. */
-const NAME = COLLECTION_FIELDS.name as Column;
-
-/** The types of collateral in the order in which a record has them. */
-export const COLLATERAL_TYPES = [
-  "text_content",
-  "cited_content",
-  "award",
-] as const;
-
 /** The fields that a record has by names and codes, and the product by references or in other fields. */
 const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
   product_form: linked(
@@ -58,16 +48,8 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
     codeOf(64),
     ({ product }) => product.publishing_status_code,
   ),
-  imprint: linked(
-    PARTY_PLACES.imprint,
-    NAME,
-    ({ product }) => product.imprint_name,
-  ),
-  publisher: linked(
-    PARTY_PLACES.publisher,
-    NAME,
-    ({ product }) => product.publisher_name,
-  ),
+  imprint: party("imprint"),
+  publisher: party("publisher"),
   imprint_identifiers: identifiersOf("imprint"),
   publisher_identifiers: identifiersOf("publisher"),
   collections: {
@@ -111,7 +93,7 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
 
 /** The arrays of a product of which other fields hold some entries. */
 const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
-  product_identifiers: entriesBut("product_identifiers", isElsewhere),
+  product_identifiers: entriesBut("product_identifiers", isIsbnOrCode),
   publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
   product_territories: supplies(),
   product_sales_rights: salesRights(),
@@ -175,11 +157,11 @@ function entriesBut(
   isElsewhere: (each: Element) => boolean,
 ): Codec {
   const field = FIELDS[name]!;
-  const whole = codecOf(name, field, "Product")!;
+  const whole = fieldCodec(name, field, "Product")!;
   if (field.kind === "column") return checked(whole, field.body!, name);
   if (field.kind !== "values") return whole;
   return compositesOf(elementOf(name, field)!, {
-    ...codecOfEntry(elementOf(name, field)!, field),
+    ...entryCodec(elementOf(name, field)!, field),
     isElsewhere,
   });
 }
@@ -194,7 +176,7 @@ function dayOfPublication(): (date: Element) => boolean {
 }
 
 /** ISBNs have fields of their own, and the product's own code is none of its identifiers. */
-function isElsewhere(identifier: Element): boolean {
+function isIsbnOrCode(identifier: Element): boolean {
   return isbnOf(identifier) !== undefined ||
     childValue(identifier, "IDTypeName") === PRODUCT_CODE &&
       childValue(identifier, "ProductIDType") === "01";
@@ -203,42 +185,9 @@ function isElsewhere(identifier: Element): boolean {
 /** The proprietary type of the product's code, which identifies a product without other identifiers. */
 export const PRODUCT_CODE = "product_code";
 
-/** The collateral of one type, whose entries have `collateral_type` in bodies. */
-function collateral(type: typeof COLLATERAL_TYPES[number]): Mapped {
-  const { fields, element, same } = ARRAYS.collateral.types![type]!;
-  const entry = codecOfEntry(element, { fields, same });
-  return {
-    block: "CollateralDetail",
-    place: element,
-    ...compositesOf(element, {
-      ...entry,
-      read: (each, reader) => ({
-        collateral_type: type,
-        ...entry.read(each, reader),
-      }),
-    }),
-    project: projectionOf(element, { kind: "rows", fields }),
-    valueIn: ({ product }) =>
-      objectsIn(product.collateral).filter(({ collateral_type }) => collateral_type === type),
-  };
-}
-
-/** The types of collateral are one array of a product: what that has no room for goes. */
-function leaveRoom(values: RecordValues, reader: RecordReader): void {
-  const all = COLLATERAL_TYPES.flatMap((type) => objectsIn(values[type]));
-  const over = new Set(all.slice(MAX_ENTRIES));
-  if (over.size === 0 || reader.isLenient) return;
-  const elements = Array.from(over, (entry) => reader.elementOf(entry)!);
-  reader.warn("too_many", `At most ${MAX_ENTRIES} entries`, elements[0]!);
-  for (const found of elements) reader.release(found);
-  for (const type of COLLATERAL_TYPES) {
-    values[type] = objectsIn(values[type]).filter((entry) => !over.has(entry));
-  }
-}
-
 /** The supplies, if they have no more entries than a body may have. */
 function supplies(): Codec {
-  const all = codecOf(
+  const all = fieldCodec(
     "product_territories",
     ARRAYS.product_territories,
     "Product",
@@ -257,63 +206,4 @@ function supplies(): Codec {
       return value;
     },
   };
-}
-
-/** The values of a record, those of its blocks only if it has them. */
-export type RecordValues = Record<string, unknown>;
-
-/** A record that was read. */
-export interface Reading {
-  record: Element;
-  values: RecordValues;
-  reader: RecordReader;
-}
-
-/** The fields in which a product differs from a record, with the product's values. */
-export type Differences = Readonly<Record<string, unknown>>;
-
-/** The values in a record. Those of absent blocks are undefined. */
-export function readValues(
-  record: Element,
-  reader: RecordReader,
-): RecordValues {
-  const values: RecordValues = {};
-  for (const [name, { block, read }] of MAPPED) {
-    const container = containerOf(record, block);
-    if (!container) continue;
-    const { result, isWhole } = reader.attempt(() => read(container, reader));
-    if (!isWhole) reader.markUnreadable(name);
-    if (result !== undefined) values[name] = result;
-  }
-  leaveRoom(values, reader);
-  values.cover_image_url = coverOf(values.supporting_resources);
-  return values;
-}
-
-/** The element of a field of the product in a record, or of the entry with this index. */
-export function elementOfField(
-  record: Element,
-  name: string,
-  index?: number,
-): Element | undefined {
-  const { block, find } = MAPPING[name]!;
-  const container = containerOf(record, block);
-  return container && find?.(container, index);
-}
-
-/** What a product has once, with the fields in which a repetition is the same. */
-const ONCE: Readonly<Record<string, readonly string[]>> = {
-  contributors: Object.keys(CONTRIBUTOR_FIELDS),
-  collections: ["name"],
-};
-
-/** The entries that a product has once, and that are the same as an earlier one. */
-export function repeatedIn(name: string, value: unknown): Set<Entry> {
-  const key = ONCE[name];
-  const seen = new Set<string>();
-  const repeated = !key ? [] : objectsIn(value).filter((entry) => {
-    const id = JSON.stringify(key.map((field) => entry[field]));
-    return seen.has(id) || !seen.add(id);
-  });
-  return new Set(repeated);
 }

@@ -2,7 +2,7 @@ import { type Entry, NEW_ROW } from "../../bodies.ts";
 import { elementOf, type Fields } from "../../fields.ts";
 import { isEqual, objectsIn } from "../../objects.ts";
 import type { Conflict, Place, Way } from "./conflicts.ts";
-import { codecOf } from "./fields.ts";
+import { fieldCodec } from "./fields.ts";
 import { changedIn, keptTogether, type Sides } from "./merge_values.ts";
 import {
   type Entries,
@@ -156,7 +156,7 @@ function* editsIn(
 ): Generator<string> {
   for (const [name, field] of Object.entries(fields)) {
     const [was, is] = [before[name], row[name]];
-    const codec = codecOf(name, field, composite);
+    const codec = fieldCodec(name, field, composite);
     const array = entriesIn(name, field);
     if (!codec) {
       const isSaid = field.kind === "column" && field.body &&
@@ -199,7 +199,7 @@ function mergeFields(
   const { before, after, here, at, of } = sides;
   const merged: Entry = { ...here };
   for (const [name, field] of Object.entries(fields)) {
-    const codec = codecOf(name, field, composite);
+    const codec = fieldCodec(name, field, composite);
     if (!codec) continue;
     const array = entriesIn(name, field);
     if (array) {

@@ -3,8 +3,9 @@ import type { Field, Fields } from "../../fields.ts";
 import { isEqual } from "../../objects.ts";
 import type { Element } from "../xml/element.ts";
 import type { Conflict, Way } from "./conflicts.ts";
+import { fieldCodec } from "./fields.ts";
 import type { FieldsOfObject } from "./merged_arrays.ts";
-import { partOf, placeIn } from "./places.ts";
+import { placeOfDifference } from "./places.ts";
 import { valueInWords } from "./words.ts";
 
 /*
@@ -26,21 +27,23 @@ export interface Sides {
 /** The fields that are one value, if the sender has changed it and no edit stays. */
 export function changedIn(
   names: readonly string[],
-  { fields, composite }: FieldsOfObject,
+  object: FieldsOfObject,
   { before, after, here, at, of }: Sides,
   conflict: Conflict,
 ): Entry {
-  const parts = names.map((name) => partOf(name, fields[name]!, composite));
-  const differ = (a: Entry, b: Entry) =>
-    parts.filter(({ name, codec }) => !isEqual(codec.project(a[name]), codec.project(b[name])));
-  if (differ(before, after).length === 0) return {};
-  const isEdited = differ(here, before).length > 0;
-  const conflicting = isEdited ? differ(here, after) : [];
-  const differing = conflicting.map(({ name }) => name);
-  const isKept = conflicting.length > 0 && conflict(
-    { ...placeIn(at, conflicting[0]!, after, here), of },
-    shown(differing, after),
-    shown(differing, here),
+  const { fields, composite } = object;
+  const differing = (a: Entry, b: Entry) =>
+    names.filter((name) => {
+      const { project } = fieldCodec(name, fields[name]!, composite)!;
+      return !isEqual(project(a[name]), project(b[name]));
+    });
+  if (differing(before, after).length === 0) return {};
+  const isEdited = differing(here, before).length > 0;
+  const disputed = isEdited ? differing(here, after) : [];
+  const isKept = disputed.length > 0 && conflict(
+    { ...placeOfDifference(at, object, disputed[0]!, after, here), of },
+    shown(disputed, after),
+    shown(disputed, here),
   );
   return isKept ? {} : valuesAfter(names, fields, after);
 }

@@ -4,7 +4,8 @@ import type { Distinct } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
 import { saysSame } from "../xml/element.ts";
 import { projectFields } from "./fields.ts";
-import { COLLATERAL_TYPES, type Reading } from "./mapping.ts";
+import { COLLATERAL_TYPES } from "./collateral.ts";
+import type { Reading } from "./reading.ts";
 import { besideFields, type Keys, pairEntries, traitsOf, wholeOf } from "./pairing.ts";
 
 /*

@@ -8,16 +8,10 @@ import { withhold } from "../xml/withhold.ts";
 import { copyIds } from "./ids.ts";
 import { IDENTIFIERS, REFERENCES } from "./linked.ts";
 import { BLOCKS, type Book, containerOf, type Mapped } from "./mapped.ts";
-import {
-  type Differences,
-  MAPPED,
-  MAPPING,
-  PRODUCT_CODE,
-  type Reading,
-  readValues,
-  type RecordValues,
-} from "./mapping.ts";
+import { MAPPED, MAPPING, PRODUCT_CODE } from "./mapping.ts";
 import { textOf } from "./codec.ts";
+import type { Differences } from "./differences.ts";
+import { type Reading, readValues, type RecordValues } from "./reading.ts";
 import { RecordReader } from "./record_reader.ts";
 
 /*

@@ -11,7 +11,7 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import type { FieldCodec } from "./codec.ts";
-import { codecOf } from "./fields.ts";
+import { fieldCodec } from "./fields.ts";
 import { nameWords, spoken, withoutYears } from "./person_names.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { joined } from "./titles.ts";
@@ -45,7 +45,7 @@ const PARTS = ["names_before_key", "key_names", "person_name_inverted"];
 /** The fields beside the name, at their places in a contributor. */
 const FIELD_CODECS = Object.entries(RECORDS.contributors.fields).flatMap(
   ([name, field]): [string, FieldCodec][] => {
-    const codec = name === "name" ? undefined : codecOf(name, field, "Contributor");
+    const codec = name === "name" ? undefined : fieldCodec(name, field, "Contributor");
     return codec ? [[name, codec]] : [];
   },
 );

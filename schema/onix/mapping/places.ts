@@ -1,20 +1,21 @@
 import type { Entry } from "../../bodies.ts";
-import { elementOf, type Field } from "../../fields.ts";
-import { canonical, isEqual } from "../../objects.ts";
+import { elementOf } from "../../fields.ts";
+import { canonical } from "../../objects.ts";
 import type { Element } from "../xml/element.ts";
 import type { Place } from "./conflicts.ts";
-import { codecOf } from "./fields.ts";
+import { changedFields, fieldCodec } from "./fields.ts";
 import { containerOf, type Mapped } from "./mapped.ts";
-import { MAPPING, type Reading } from "./mapping.ts";
+import { MAPPING } from "./mapping.ts";
+import type { FieldsOfObject } from "./merged_arrays.ts";
 import { missingAt, stepsOf } from "./path.ts";
-import type { FieldCodec } from "./codec.ts";
+import type { Reading } from "./reading.ts";
 
 /*
  * Where a record says what has changed: the element that a message names.
  */
 
 /** The element of the record that says the new value of a field, or the first new entry of one. */
-export function placeOf(
+export function placeOfChange(
   name: string,
   was: unknown,
   value: unknown,
@@ -48,36 +49,24 @@ export function parentOf(record: Element, { block }: Mapped): Place {
   return container ? { element: container } : { element: record, missing: block! };
 }
 
-/** A field with the way in which it stands in its composite. */
-export interface Part {
-  name: string;
-  field: Field;
-  codec: FieldCodec;
-}
-
-export function partOf(name: string, field: Field, composite: string): Part {
-  return { name, field, codec: codecOf(name, field, composite)! };
-}
-
-/** The element that says the new value of a field, or the first that differs of an object. */
-export function placeIn(
+/** The element that says the new value of a field of an object, or of the first that differs of a group. */
+export function placeOfDifference(
   at: Element,
-  { name, field, codec }: Part,
+  { composite, fields }: Pick<FieldsOfObject, "composite" | "fields">,
+  name: string,
   after: Entry,
   here: Entry,
 ): Place {
-  const found = codec.find?.(at);
-  const place = elementOf(name, field)!;
+  const field = fields[name]!;
+  const found = fieldCodec(name, field, composite)!.find?.(at);
   if (!found) {
-    return at.children.length > 0 ? missingAt(at, place) : { element: at };
+    return at.children.length > 0 ? missingAt(at, elementOf(name, field)!) : { element: at };
   }
   if (field.kind !== "group") return { element: found };
+  const group = { composite: found.name, fields: field.fields };
   const [theirs, ours] = [after, here].map((each) => (each[name] ?? {}) as Entry);
-  const inner = Object.entries(field.fields)
-    .map(([name, inner]) => partOf(name, inner, found.name))
-    .find(({ name, codec }) =>
-      codec &&
-      !isEqual(codec.project(theirs![name]), codec.project(ours![name]))
-    );
-  return inner ? placeIn(found, inner, theirs!, ours!) : { element: found };
+  const [differing] = changedFields(group.fields, group.composite, theirs!, ours!);
+  return differing
+    ? placeOfDifference(found, group, differing[0], theirs!, ours!)
+    : { element: found };
 }

@@ -3,9 +3,10 @@ import { objectsIn, remembered } from "../../objects.ts";
 import { ORGANIZATION } from "../../organization.ts";
 import { ARRAYS, FIELDS } from "../../product.ts";
 import { childValue, type Element } from "../xml/element.ts";
+import { COLLATERAL_TYPES } from "./collateral.ts";
 import { IDENTIFIERS } from "./linked.ts";
-import { BLOCKS, containerOf } from "./mapped.ts";
-import { COLLATERAL_TYPES, MAPPED, MAPPING } from "./mapping.ts";
+import { type Block, BLOCKS, containerOf } from "./mapped.ts";
+import { MAPPED, MAPPING } from "./mapping.ts";
 import { isAt, type Step, stepsOf } from "./path.ts";
 import { RecordReader } from "./record_reader.ts";
 
@@ -69,49 +70,56 @@ export class Pointers {
 
   /** The pointer for a place in the record, or null if no field holds what is there. */
   pointerTo([root, ...way]: readonly Stop[]): string | null {
-    const [first, ...inner] = way;
-    // What the header says of its sender is written in the organization.
-    if (root!.name === "Header") {
-      const name = nearest(placesIn(ORGANIZATION), inner);
-      return name === undefined ? null : `/organization/${name}`;
-    }
-    const block = BLOCKS.find((name) => name === first!.name) ?? null;
-    const within = block === null || block === "ProductSupply" ? way : inner;
-    if (within[0]?.name === "ProductIdentifier") {
-      const field = ISBN_FIELDS[codeIn(within[0], "ProductIDType") ?? ""];
-      if (field) return `/${field}`;
-    }
-    const isOwnAvailability = within.at(-1)?.name === "ProductAvailability" &&
+    if (root!.name === "Header") return pointerInHeader(way.slice(1));
+    const block = BLOCKS.find((name) => name === way[0]!.name) ?? null;
+    const inBlock = block === null || block === "ProductSupply" ? way : way.slice(1);
+    const name = isbnFieldAt(inBlock) ?? this.#mappedFieldAt(block, inBlock);
+    if (name === undefined) return null;
+    return `/${fieldOf(name)}${this.#entryAt(name, root!.element, inBlock)}`;
+  }
+
+  /** The field of the mapping whose place is on this way in a block. */
+  #mappedFieldAt(block: Block | null, way: readonly Stop[]): string | undefined {
+    const isOwnAvailability = way.at(-1)?.name === "ProductAvailability" &&
       objectsIn(this.#product.product_territories).length === 0;
     const places = (PLACES.get(block) ?? []).map(({ place }) => place);
-    const name = nearest(
-      isOwnAvailability ? [AVAILABILITY] : places,
-      within,
-    );
-    if (name === undefined) return null;
-    const field = fieldOf(name);
-    const composite = within[0]!.element;
-    const shown = objectsIn(this.#product[field]).filter((entry) =>
-      field !== "collateral" || entry.collateral_type === name
-    );
-    if (!composite || shown.length === 0) return `/${field}`;
-    const { entries, reader } = this.#read.getOrInsertComputed(name, () => {
-      const record = root!.element!;
-      const reader = new RecordReader(record, { isSilent: true });
-      const container = containerOf(record, MAPPING[name]!.block)!;
-      return {
-        entries: objectsIn(MAPPING[name]!.read(container, reader)),
-        reader,
-      };
-    });
-    const i = entries.findIndex((each) => reader.elementOf(each) === composite);
-    if (!shown[i]) return `/${field}`;
-    const { fields } = ARRAYS.collateral.types![name] ??
-      FIELDS[field] as { fields: Fields };
-    const below = pointerBelow(fields, within.slice(1), entries[i]!, reader);
-    const position = objectsIn(this.#product[field]).indexOf(shown[i]);
-    return `/${field}/${position}${below}`;
+    return nearest(isOwnAvailability ? [AVAILABILITY] : places, way);
   }
+
+  /** The pointer below a field: to an entry of its array and what is in that, if the product has it. */
+  #entryAt(name: string, record: Element | undefined, [first, ...inner]: readonly Stop[]): string {
+    const field = fieldOf(name);
+    const all = objectsIn(this.#product[field]);
+    // Types of collateral share an array.
+    const shown = all.filter((entry) => field !== "collateral" || entry.collateral_type === name);
+    if (!first?.element || shown.length === 0) return "";
+    const { entries, reader } = this.#entriesOf(name, record!);
+    const i = entries.findIndex((each) => reader.elementOf(each) === first.element);
+    if (!shown[i]) return "";
+    const { fields } = ARRAYS.collateral.types![name] ?? FIELDS[field] as { fields: Fields };
+    return `/${all.indexOf(shown[i])}${pointerBelow(fields, inner, entries[i]!, reader)}`;
+  }
+
+  #entriesOf(name: string, record: Element): ReadEntries {
+    return this.#read.getOrInsertComputed(name, () => {
+      const reader = new RecordReader(record, { isSilent: true });
+      const { block, read } = MAPPING[name]!;
+      return { entries: objectsIn(read(containerOf(record, block)!, reader)), reader };
+    });
+  }
+}
+
+/** What the header says of its sender is written in the organization. */
+function pointerInHeader(way: readonly Stop[]): string | null {
+  const name = nearest(placesIn(ORGANIZATION), way);
+  return name === undefined ? null : `/organization/${name}`;
+}
+
+/** The field of an ISBN, which is an identifier of its type. */
+function isbnFieldAt([first]: readonly Stop[]): string | undefined {
+  return first?.name === "ProductIdentifier"
+    ? ISBN_FIELDS[codeIn(first, "ProductIDType") ?? ""]
+    : undefined;
 }
 
 /** The pointer below an entry, whose arrays are tied to their elements. */
@@ -144,14 +152,14 @@ function nearest(
   way: readonly Stop[],
 ): string | undefined {
   let best: string | undefined;
-  let most = 0;
-  for (const [name, steps] of places) {
-    const end = steps.findIndex((step, i) => !way[i] || !fits(step, way[i]!));
-    const matched = end < 0 ? steps : steps.slice(0, end);
+  let most = { steps: 0, codes: 0 };
+  for (const [name, all] of places) {
+    const end = all.findIndex((step, i) => !way[i] || !fits(step, way[i]!));
+    const matched = end < 0 ? all : all.slice(0, end);
+    const steps = matched.length;
     const codes = matched.flatMap((step) => step.codes).length;
-    // A step counts more than all codes.
-    const found = 10 * matched.length + codes;
-    if (matched.length > 0 && found > most) [best, most] = [name, found];
+    const isNearer = steps > most.steps || steps === most.steps && codes > most.codes;
+    if (isNearer) [best, most] = [name, { steps, codes }];
   }
   return best;
 }

@@ -1,6 +1,6 @@
 import type { Entry } from "../../bodies.ts";
 import { isEqual, objectsIn } from "../../objects.ts";
-import type { RecordValues } from "./mapping.ts";
+import type { RecordValues } from "./reading.ts";
 
 /*
  * A date and how much of it is known are one value. A product has the day of its publication

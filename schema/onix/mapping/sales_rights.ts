@@ -4,7 +4,7 @@ import { ARRAYS } from "../../product.ts";
 import { child, childrenOf, setChild } from "../xml/element.ts";
 import { checked } from "./checks.ts";
 import { compositesOf } from "./entries.ts";
-import { codecOfEntry, projectionOf } from "./fields.ts";
+import { entryCodec, projectionOf } from "./fields.ts";
 import { codecAt } from "./path.ts";
 import { type FieldCodec, textOf } from "./codec.ts";
 
@@ -22,7 +22,7 @@ export function salesRights(): FieldCodec {
     (fields.sales_rights_type as Column).body!,
   );
   const isRest = (entry: Record<string, unknown>) => entry.is_rest_of_world === true;
-  const entry = codecOfEntry("SalesRights", ARRAYS.product_sales_rights);
+  const entry = entryCodec("SalesRights", ARRAYS.product_sales_rights);
   const project = projectionOf("SalesRights", ARRAYS.product_sales_rights);
   const inTerritory = compositesOf("SalesRights", entry);
   return {
