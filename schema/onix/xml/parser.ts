@@ -109,7 +109,7 @@ export class Parser {
     this.#rest = "";
     this.#parse(all.slice(0, all.length - rest.length));
     this.#rest = rest;
-    this.#limitBuffers();
+    this.#limitGathered();
   }
 
   close(): void {
@@ -130,9 +130,9 @@ export class Parser {
       this.#feed(text.slice(from, index));
       from = index + 1;
       // In a comment, an instruction or CDATA it is a character as any other.
-      const { length } = this.#saxes["text"];
+      const { length } = this.#gathered.text;
       this.#feed(mark);
-      if (this.#saxes["text"].length > length) continue;
+      if (this.#gathered.text.length > length) continue;
       const [, name] = NAMED_REFERENCE.exec(text.slice(index, from + MAX_NAME)) ?? [];
       const message = name ? unknownEntity(name) : misused(mark);
       this.fail("not_well_formed", message, this.#start);
@@ -154,7 +154,7 @@ export class Parser {
     const { message, length } = explain(words.replace(/^\d+:\d+: |\.$/g, ""), {
       before,
       tag: this.#tag,
-      attribute: saxes["name"],
+      attribute: this.#gathered.name,
       open: this.#open.at(-1),
       ended: this.#ended,
     });
@@ -165,12 +165,23 @@ export class Parser {
     this.fail("not_well_formed", message, place);
   }
 
-  /** Bounds what the parser gathers until a tag or a text ends. */
-  #limitBuffers(): void {
+  /** What saxes (6.0.0) gathers until a tag or a text ends. Its fields are private, and nothing else bounds them. */
+  get #gathered() {
     const saxes = this.#saxes;
-    this.#limitName(saxes["name"] + saxes["piTarget"]);
-    this.#limitAttributes(saxes["attribList"].length);
-    if (saxes["text"].length > this.#maxText) saxes["text"] = "";
+    return {
+      text: saxes["text"],
+      name: saxes["name"],
+      target: saxes["piTarget"],
+      attributes: saxes["attribList"].length,
+    };
+  }
+
+  /** Bounds what is gathered. */
+  #limitGathered(): void {
+    const { text, name, target, attributes } = this.#gathered;
+    this.#limitName(name + target);
+    this.#limitAttributes(attributes);
+    if (text.length > this.#maxText) this.#saxes["text"] = "";
   }
 
   #limitName(name: string): void {

@@ -2,9 +2,10 @@ import { decode } from "./decode.ts";
 import { childValue, type Element, element, hasText } from "./element.ts";
 import { type Known, knownTag, localName, nameInOnix21 } from "../rules/facts.ts";
 import { ATTRIBUTES } from "../rules/kinds.ts";
-import { RELEASES } from "../rules/releases.ts";
+import { Markup } from "./markup.ts";
 import { Parser } from "./parser.ts";
-import { escapeText, isRecoded, recoded, startTag } from "./xml.ts";
+import { refusalOfDoctype, refusalOfRoot } from "./root.ts";
+import { isRecoded, recoded } from "./xml.ts";
 import type { LineAndColumn } from "./xml_error.ts";
 
 /**
@@ -101,8 +102,9 @@ type StartTag = Known | { name: string; isComposite?: undefined };
 class Reader {
   readonly #parser: Parser;
   #parts: Part[] = [];
+  /** How many elements are open, from the root on. */
   #depth = 0;
-  /** The depth at which records begin. */
+  /** The depth of the header and of records. */
   readonly #top: 1 | 2;
   readonly #maxLength: number;
   #hasHeader = false;
@@ -110,10 +112,8 @@ class Reader {
   #open: Element[] = [];
   /** What is known of them. */
   #known: StartTag[] = [];
-  /** How deep the XHTML in a data element is open. */
-  #markup = 0;
-  /** Whether the last tag of that XHTML still lacks its `>` or `/>`. */
-  #isTagOpen = false;
+  /** The XHTML in the last of them, if that is a data element. */
+  readonly #markup = new Markup();
   /** Whether everything up to the end of the header's or record's element is passed over. */
   #isSkipping = false;
   /** Why the record cannot be read. */
@@ -134,7 +134,7 @@ class Reader {
       begin: (name, attributes) => this.#begin(localName(name), attributes),
       end: (name) => this.#end(localName(name)),
       text: (text) => this.#text(text),
-      doctype: (text) => this.#refuseDoctype(text),
+      doctype: (text) => this.#parser.fail(...refusalOfDoctype(text)),
     }, this.#maxLength);
   }
 
@@ -167,7 +167,7 @@ class Reader {
   #begin(tag: string, attributes: Record<string, string>): void {
     if (this.#isSkipping) return;
     if (this.#depth > this.#top && this.#known.at(-1)!.isComposite === false) {
-      return this.#beginMarkup(tag, attributes);
+      return this.#markup.begin(this.#open.at(-1)!, tag, attributes);
     }
     const known = knownTag(tag) ?? { name: nameInOnix21(tag) ?? tag };
     if (this.#depth > this.#top) this.#beginElement(known, attributes);
@@ -176,20 +176,8 @@ class Reader {
   }
 
   #beginMessage({ name }: StartTag, attributes: Record<string, string>): void {
-    if (name !== "ONIXMessage") {
-      this.#parser.fail(
-        "not_onix",
-        `Expected the root ONIXMessage or ONIXmessage, not ${excerpt(name)}`,
-      );
-    }
-    const release = attributes.release?.trim() || releaseOf(attributes);
-    if (!release) {
-      this.#parser.fail(
-        "unsupported_release",
-        'The message does not say its release: add release="3.0" or release="3.1" to its root',
-      );
-    }
-    if (!/^3(?:\.|$)/.test(release)) this.#refuseRelease(release);
+    const refusal = refusalOfRoot(name, attributes);
+    if (refusal) this.#parser.fail(...refusal);
   }
 
   /** Begins the header or a record. Anything else, and a second header, is passed over. */
@@ -234,47 +222,25 @@ class Reader {
     this.#known.push(known);
   }
 
-  /** XHTML is kept as text. From its first tag on, the text of the element is XML. */
-  #beginMarkup(tag: string, attributes: Record<string, string>): void {
-    const element = this.#open.at(-1)!;
-    if (!element.markup) {
-      element.text = escapeText(element.text);
-      element.markup = true;
-    }
-    this.#endTag(element, ">");
-    element.text += startTag(tag, xhtmlAttributes(attributes)).slice(0, -1);
-    this.#isTagOpen = true;
-    this.#markup++;
-  }
-
-  /** Ends the last tag, if it is open. Looking for it in the text would take time for all of that. */
-  #endTag(element: Element, end: ">" | "/>"): void {
-    if (this.#isTagOpen) element.text += end;
-    this.#isTagOpen = false;
-  }
-
   #end(tag: string): void {
-    this.#depth--;
+    const depth = this.#depth--;
+    if (depth < this.#top) return;
     if (this.#isSkipping) {
-      if (this.#depth >= this.#top) return;
-      this.#isSkipping = false;
-      if (this.#fault) this.#parts.push(this.#fault);
-      return;
-    }
-    if (this.#depth + 1 < this.#top) return;
-    if (this.#markup > 0) {
-      this.#markup--;
-      const element = this.#open.at(-1)!;
-      if (this.#isTagOpen && isVoid(tag)) return this.#endTag(element, "/>");
-      this.#endTag(element, ">");
-      element.text += `</${tag}>`;
+      if (depth === this.#top) this.#endSkipped();
       return;
     }
     const element = this.#open.at(-1)!;
+    if (this.#markup.isOpen) return this.#markup.end(element, tag);
+    // The text of a composite says nothing.
     if (element.children.length > 0) element.text = "";
-    if (this.#open.length === 1) return this.#endPart(element);
+    if (depth === this.#top) return this.#endPart(element);
     this.#open.pop();
     this.#known.pop();
+  }
+
+  #endSkipped(): void {
+    this.#isSkipping = false;
+    if (this.#fault) this.#parts.push(this.#fault);
   }
 
   #endPart(element: Element): void {
@@ -304,12 +270,11 @@ class Reader {
   #text(text: string): void {
     const element = this.#open.at(-1);
     if (this.#isSkipping || !element || this.#known.at(-1)!.isComposite) return;
-    this.#endTag(element, ">");
     if (isRecoded(text)) {
       element.recoded = true;
       text = recoded(text);
     }
-    element.text += element.markup ? escapeText(text) : text;
+    this.#markup.addText(element, text);
   }
 
   /** Rejects the record if it is too large up to this position. Returns whether it is not. */
@@ -336,44 +301,11 @@ class Reader {
     this.#isSkipping = this.#depth >= this.#top;
     if (!this.#isSkipping) this.#parts.push(this.#fault);
     this.#open = [];
-    this.#markup = 0;
-    this.#isTagOpen = false;
-  }
-
-  /** Messages of release 2.1 have a DOCTYPE, and fail for that release first. */
-  #refuseDoctype(text: string): never {
-    const release = RELEASE.exec(text)?.[1];
-    if (release && !/^3/.test(release)) this.#refuseRelease(release);
-    this.#parser.fail(
-      "doctype",
-      "A message must not have a DOCTYPE: remove it",
-    );
-  }
-
-  #refuseRelease(release: string): never {
-    this.#parser.fail(
-      "unsupported_release",
-      `Expected ONIX ${RELEASES.join(" or ")}, not ${excerpt(release)}`,
-    );
+    this.#markup.reset();
   }
 }
 
 const HEADER = element("Header", []);
-
-/** The release in the address of a namespace or a DTD. */
-const RELEASE = /\/onix\/(\d+(?:\.\d+)*)/;
-
-/** The release in a namespace such as `http://ns.editeur.org/onix/3.0/reference`. */
-function releaseOf(attributes: Record<string, string>): string | undefined {
-  for (const [name, value] of Object.entries(attributes)) {
-    const release = RELEASE.exec(value)?.[1];
-    if (release && /^xmlns(?::|$)/.test(name)) return release;
-  }
-}
-
-function excerpt(value: string): string {
-  return value.length > 40 ? `${value.slice(0, 40)}…` : value;
-}
 
 const NO_ATTRIBUTES: Readonly<Record<string, string>> = {};
 
@@ -388,16 +320,4 @@ function ownAttributes(
     own[name] = attributes[name]!;
   }
   return own ?? NO_ATTRIBUTES;
-}
-
-/** The attributes of an element of XHTML, without its namespaces. */
-function xhtmlAttributes(attributes: Record<string, string>) {
-  const own = Object.entries(attributes).filter(([name]) => !/^xmlns\b/.test(name));
-  return Object.fromEntries(
-    own.map(([name, value]) => [localName(name), value]),
-  );
-}
-
-function isVoid(tag: string): boolean {
-  return /^(?:br|hr|img)$/.test(tag);
 }
