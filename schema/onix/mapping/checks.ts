@@ -3,7 +3,7 @@ import { elementOf, type Fields, type List } from "../../fields.ts";
 import { array, type Distinct, isObject, MAX_ENTRIES } from "../../objects.ts";
 import { type Element, hasText } from "../xml/element.ts";
 import { matchesSomeRelease } from "../xml/fit.ts";
-import type { Codec } from "./codec.ts";
+import { type Codec, valueAt } from "./codec.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
@@ -66,10 +66,6 @@ function wayOf({ path }: v.BaseIssue<unknown>): string[] {
   return path?.map(({ key }) => String(key)) ?? [];
 }
 
-function valueAt(value: unknown, way: readonly string[]): unknown {
-  return way.reduce((at, key) => isObject(at) ? at[key] : undefined, value);
-}
-
 function withoutFields(value: Record<string, unknown>, names: readonly string[]) {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
@@ -123,11 +119,13 @@ export function checked<C extends Codec>(
 }
 
 /** What an array may have. */
-type Limits = Pick<List, "max" | "isRequired"> & { distinct?: readonly Distinct[] | undefined };
+type ArrayLimits = Pick<List, "max" | "isRequired"> & {
+  distinct?: readonly Distinct[] | undefined;
+};
 
 /** The entries of an array without those that it has no room for, or that repeat others. */
 export function checkedArray<E>(
-  { max = MAX_ENTRIES, distinct = [], isRequired = false }: Limits,
+  { max = MAX_ENTRIES, distinct = [], isRequired = false }: ArrayLimits,
   name: string,
   parent: Element,
   read: readonly { found: Element; entry: E }[],

@@ -1,5 +1,6 @@
 // Declares `JSON.isRawJSON`.
 import type {} from "../../numbers.ts";
+import { isObject } from "../../objects.ts";
 import type { Element } from "../xml/element.ts";
 import type { RecordReader } from "./record_reader.ts";
 
@@ -44,4 +45,9 @@ export function textOf(value: unknown): string | undefined {
 /** An array, or undefined if it is empty: no element says that. */
 export function anyOf<T>(all: readonly T[]): readonly T[] | undefined {
   return all.length > 0 ? all : undefined;
+}
+
+/** The value of a field, or of one in it: the steps of `group.field`. */
+export function valueAt(value: unknown, way: readonly string[]): unknown {
+  return way.reduce((at, name) => isObject(at) ? at[name] : undefined, value);
 }

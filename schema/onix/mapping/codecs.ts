@@ -12,7 +12,7 @@ import { isbnOf } from "../xml/converted.ts";
 import { elementOf } from "../../fields.ts";
 import { PERIOD, SCALARS } from "../../product.ts";
 import { bareIsbn } from "../../values.ts";
-import { codecAt } from "./path.ts";
+import { codecAt } from "./path_codec.ts";
 import { dateIn, writeDate } from "../xml/dates.ts";
 import { type Codec, textOf } from "./codec.ts";
 import { subtitle, title } from "./titles.ts";

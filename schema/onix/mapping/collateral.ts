@@ -19,7 +19,7 @@ export const COLLATERAL_TYPES = [
 ] as const;
 
 /** The collateral of one type, whose entries have `collateral_type` in bodies. */
-export function collateral(type: typeof COLLATERAL_TYPES[number]): Mapped {
+export function collateralOf(type: typeof COLLATERAL_TYPES[number]): Mapped {
   const { fields, element, same } = ARRAYS.collateral.types![type]!;
   const entry = entryCodec(element, { fields, same });
   return {

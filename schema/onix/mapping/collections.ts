@@ -44,7 +44,7 @@ const COLLECTION_ENTRY: EntryCodec = {
       return;
     }
     claimTitle(each, own, reader);
-    const number = numberIn(each);
+    const number = partNumberIn(each);
     if (number) reader.claim(number.found);
     return { name: titleOf(own)!, part_number: number?.value ?? null };
   },
@@ -66,7 +66,7 @@ const COLLECTION_ENTRY: EntryCodec = {
       writeTitle(own, String(now.name));
     }
     if (scalar(now.part_number) !== scalar(before.part_number)) {
-      writeNumber(each, textOf(now.part_number));
+      writePartNumber(each, textOf(now.part_number));
     }
     for (const own of titleElements(each, LEVEL)) removeStatements(each, own);
   },
@@ -93,7 +93,7 @@ export function isSameCollection(
 }
 
 function fieldIn(each: Element, field: string): Element | undefined {
-  return field === "name" ? elementOfName(each) : numberIn(each)?.found;
+  return field === "name" ? elementOfName(each) : partNumberIn(each)?.found;
 }
 
 /** The element that says the name of a collection. */
@@ -103,16 +103,16 @@ export function elementOfName(each: Element): Element | undefined {
 }
 
 /** The number of the product: in the title, or else in the order of the titles. */
-function numberIn(
+function partNumberIn(
   each: Element,
 ): { found: Element; value: string } | undefined {
-  const found = numbersIn(each)[0];
+  const found = partNumbersIn(each)[0];
   const value = valueOf(found);
   return found && value ? { found, value } : undefined;
 }
 
 /** The elements that have the number: in a title, and in the order of the titles (List 197, 02). */
-function numbersIn(each: Element): Element[] {
+function partNumbersIn(each: Element): Element[] {
   const hasValue = (found: Element | undefined) => valueOf(found) === undefined ? [] : [found!];
   const inTitles = titleElements(each, LEVEL).flatMap((one) => hasValue(child(one, "PartNumber")));
   const inOrders = childrenOf(each, "CollectionSequence").flatMap((one) =>
@@ -123,8 +123,8 @@ function numbersIn(each: Element): Element[] {
   return [...inTitles.slice(0, 1), ...inOrders];
 }
 
-function writeNumber(each: Element, number: string | undefined): void {
-  const known = numbersIn(each);
+function writePartNumber(each: Element, number: string | undefined): void {
+  const known = partNumbersIn(each);
   if (number === undefined) {
     for (const one of titleElements(each, LEVEL)) {
       setChild(one, "PartNumber", undefined);

@@ -16,11 +16,11 @@ import {
 import { check, checkedArray } from "./checks.ts";
 import { anyOf, type FieldCodec } from "./codec.ts";
 import { schemaOfEntry } from "./entry_schemas.ts";
-import { readLeaf } from "./path.ts";
+import { readLeaf } from "./leaf.ts";
 import {
   elementOfPerson,
   isSamePerson,
-  NAMES,
+  NAME_ELEMENTS,
   type Person,
   projectPerson,
   readPerson,
@@ -52,14 +52,14 @@ export const contributors: FieldCodec = {
     const rows: { found: Element; entry: ContributorRow }[] = [];
     for (const each of inSequence(childrenOf(descriptive, "Contributor"))) {
       if (rows.length > MAX_ENTRIES) break;
-      for (const entry of readRows(each, reader)) {
+      for (const entry of readContributor(each, reader)) {
         rows.push({ found: each, entry });
       }
     }
     return checkedArray({}, "Contributor", descriptive, rows, reader);
   },
   write(descriptive, now, before, reader) {
-    writeRows(
+    writeContributors(
       descriptive,
       contributorRows(now),
       contributorRows(before),
@@ -71,7 +71,7 @@ export const contributors: FieldCodec = {
 };
 
 /** The rows of an element: one for each of its roles. */
-function readRows(each: Element, reader: RecordReader): ContributorRow[] {
+function readContributor(each: Element, reader: RecordReader): ContributorRow[] {
   const person = readPerson(each, reader);
   const roles = childrenOf(each, "ContributorRole");
   if (!person || roles.every((role) => !valueOf(role))) {
@@ -80,7 +80,7 @@ function readRows(each: Element, reader: RecordReader): ContributorRow[] {
     return [];
   }
   const rows = roles.slice(0, MAX_ENTRIES + 1)
-    .flatMap((role) => readRow(each, role, person, reader));
+    .flatMap((role) => readRole(each, role, person, reader));
   const number = child(each, "SequenceNumber");
   if (rows.length === 0) reader.release(each);
   else if (number) reader.claim(number);
@@ -88,7 +88,7 @@ function readRows(each: Element, reader: RecordReader): ContributorRow[] {
 }
 
 /** A person in one role, or nothing if the API accepts no such row. */
-function readRow(
+function readRole(
   each: Element,
   role: Element,
   person: Person,
@@ -117,7 +117,7 @@ function warnOfMissing(
 ): void {
   if (person) reader.lacks(each, "ContributorRole");
   else if (!childValue(each, "UnnamedPersons")) {
-    const empty = NAMES.find((name) => child(each, name));
+    const empty = NAME_ELEMENTS.find((name) => child(each, name));
     reader.lacks(each, empty ?? "PersonName");
   }
 }
@@ -179,7 +179,7 @@ function divided(
   return all;
 }
 
-function writeRows(
+function writeContributors(
   descriptive: Element,
   now: ContributorRow[],
   before: ContributorRow[],

@@ -80,7 +80,7 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
       const was = objectsIn(before);
       const is = objectsIn(now);
       const elements = was.map((entry) => reader.elementOf(entry)!);
-      const olds = pairsOf(was, is, codec);
+      const olds = entriesBefore(was, is, codec);
       const wanted = is.map((entry) => {
         const old = olds.get(entry) ?? {};
         const found = reader.elementOf(old) ?? element(name, []);
@@ -97,7 +97,7 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
 }
 
 /** The entries as they were, by the entries as they are: those of one row, and those that say one thing. */
-function pairsOf(
+function entriesBefore(
   was: readonly Entry[],
   is: readonly Entry[],
   codec: EntryCodec,

@@ -16,7 +16,8 @@ import { CODECS } from "./codecs.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
 import { schemaOfEntry } from "./entry_schemas.ts";
 import { codes, leaves } from "./lists.ts";
-import { codecAt, leafOf } from "./path.ts";
+import { leafOf } from "./path.ts";
+import { codecAt } from "./path_codec.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
@@ -123,7 +124,7 @@ function groupCodec(name: string, fields: Fields): Codec {
       const target = found ?? element(name, []);
       if (!found) composite.children.push(target);
       const was = isObject(before) ? before : {};
-      const changed = changedFields(fields, name, now, was);
+      const changed = differingFields(fields, name, now, was);
       writeFields(changed, target, now, was, reader);
     },
   };
@@ -152,7 +153,7 @@ export function entryCodec(
     isRequired,
     read: (found, reader) => readFields(fields, found, reader),
     write(found, now, before, reader) {
-      const changed = changedFields(fields, found.name, now, before);
+      const changed = differingFields(fields, found.name, now, before);
       const isOne = changed.some(([name]) => together.includes(name));
       for (const name of isOne ? together : []) {
         removeUnread(
@@ -201,7 +202,7 @@ function readFields(
 }
 
 /** The fields that have changed, with their codecs. */
-export function changedFields(
+export function differingFields(
   fields: Fields,
   composite: string,
   now: Record<string, unknown>,

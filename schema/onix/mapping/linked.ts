@@ -6,7 +6,8 @@ import { NO_PUBLISHER } from "../xml/fillers.ts";
 import { checked } from "./checks.ts";
 import { fieldCodec, projectionOf } from "./fields.ts";
 import { blockWith, type Mapped, type PartyName } from "./mapped.ts";
-import { codecAt, isAt, type Step, stepsOf } from "./path.ts";
+import { isAt, type Step, stepsOf } from "./path.ts";
+import { codecAt } from "./path_codec.ts";
 import type { Codec } from "./codec.ts";
 import type { RecordReader } from "./record_reader.ts";
 
@@ -61,7 +62,7 @@ export function linked(
 }
 
 /** A party by its name. */
-export function party(name: PartyName): Mapped {
+export function namedParty(name: PartyName): Mapped {
   const field = RECORDS[`${name}s`].fields.name as Column;
   return linked(PARTY_PLACES[name], field, ({ product }) => product[`${name}_name`]);
 }

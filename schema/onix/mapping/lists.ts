@@ -5,7 +5,7 @@ import { dataElement } from "../rules/facts.ts";
 import { child, childrenOf, element, replaceChildren, setChild, valueOf } from "../xml/element.ts";
 import { check, checkedArray } from "./checks.ts";
 import type { Codec } from "./codec.ts";
-import { readLeaf } from "./path.ts";
+import { readLeaf } from "./leaf.ts";
 
 /*
  * Arrays of single values: several codes in one data element, or a data element for each.

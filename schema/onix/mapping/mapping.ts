@@ -10,13 +10,13 @@ import { childrenOf, childValue, type Element } from "../xml/element.ts";
 import { availability } from "./availability.ts";
 import { check, checked } from "./checks.ts";
 import { type Codec, scalar } from "./codec.ts";
-import { collateral, COLLATERAL_TYPES } from "./collateral.ts";
+import { COLLATERAL_TYPES, collateralOf } from "./collateral.ts";
 import { collections } from "./collections.ts";
 import { type ContributorRow, contributors } from "./contributors.ts";
 import { cover } from "./cover.ts";
 import { compositesOf } from "./entries.ts";
 import { entryCodec, fieldCodec, projectionOf } from "./fields.ts";
-import { identifiersOf, linked, party } from "./linked.ts";
+import { identifiersOf, linked, namedParty } from "./linked.ts";
 import { blockWith, type Mapped } from "./mapped.ts";
 import { isAt, stepsOf } from "./path.ts";
 import { salesRights } from "./sales_rights.ts";
@@ -48,8 +48,8 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
     codeOf(64),
     ({ product }) => product.publishing_status_code,
   ),
-  imprint: party("imprint"),
-  publisher: party("publisher"),
+  imprint: namedParty("imprint"),
+  publisher: namedParty("publisher"),
   imprint_identifiers: identifiersOf("imprint"),
   publisher_identifiers: identifiersOf("publisher"),
   collections: {
@@ -79,7 +79,7 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
       })),
   },
   ...Object.fromEntries(
-    COLLATERAL_TYPES.map((type) => [type, collateral(type)]),
+    COLLATERAL_TYPES.map((type) => [type, collateralOf(type)]),
   ),
   cover_image_url: ownField("cover_image_url", "SupportingResource", cover()),
   product_availability: {
@@ -105,7 +105,7 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
     // Arrays go first: a month of publication in one makes room for the day.
     Object.entries({ ...ARRAYS, ...SCALARS } as Fields).flatMap(
       ([name, field]) => {
-        const place = isSaid(name, field) ? elementOf(name, field) : null;
+        const place = hasOwnPlace(name, field) ? elementOf(name, field) : null;
         if (place === null) return [];
         const codec = OWN_ARRAYS[name] ?? entriesBut(name, isOfAnother(name));
         return [[name, ownField(name, place, codec)]];
@@ -119,7 +119,7 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
 export const MAPPED = Object.entries(MAPPING);
 
 /** Whether a record says the field itself. */
-function isSaid(name: string, field: Field): boolean {
+function hasOwnPlace(name: string, field: Field): boolean {
   if (name in UNDER_OTHER_NAMES) return false;
   switch (field.kind) {
     case "column":
@@ -141,7 +141,9 @@ function ownField(name: string, place: string, codec: Codec): Mapped {
 /** The entries that say another field, such as the extent that is the page count. */
 function isOfAnother(array: string): (each: Element) => boolean {
   const places = Object.entries(FIELDS).flatMap(([name, field]) => {
-    const place = field.kind === "column" && isSaid(name, field) ? elementOf(name, field) : null;
+    const place = field.kind === "column" && hasOwnPlace(name, field)
+      ? elementOf(name, field)
+      : null;
     const steps = place === null ? [] : stepsOf(place);
     return name !== array && steps[0]?.codes.length ? [steps] : [];
   });

@@ -64,13 +64,13 @@ export interface Versions {
 }
 
 /** The value to write, or whether the one that stays was edited here. */
-type Outcome = { value: unknown } | { isEdited: boolean };
+type MergedField = { value: unknown } | { isEdited: boolean };
 
 /** Merges a field. What the sender has left alone stays as it is here. */
-export function mergeField(name: string, versions: Versions, merging: Merging): Outcome {
+export function mergeField(name: string, versions: Versions, merging: Merging): MergedField {
   const { before, after, here } = versions;
   const { incoming, now, book, conflict } = merging;
-  const { isLeft, isEdited, isDisputed } = changeOf(name, versions, merging.differences);
+  const { isLeft, isEdited, isDisputed } = changeSince(name, versions, merging.differences);
   // Also if they are not written: the elements of the record get their ids here.
   const rows = mergedRows(name, versions, merging);
   const isSaid = !isLeft && saysField(name, incoming, here);
@@ -86,7 +86,7 @@ export function mergeField(name: string, versions: Versions, merging: Merging): 
 }
 
 /** What the sender and the users here have done to a field since the sender's last record. */
-function changeOf(
+function changeSince(
   name: string,
   { before, after, here }: Versions,
   differences: Differences,

@@ -1,7 +1,8 @@
 import { elementOf, type Fields } from "../../fields.ts";
-import { canonical, isObject } from "../../objects.ts";
+import { canonical } from "../../objects.ts";
 import { limits } from "../rules/limits.ts";
 import { type Element, settledText } from "../xml/element.ts";
+import { valueAt } from "./codec.ts";
 
 /*
  * Which entry of an array is which after a change. In: the entries before and after. Out:
@@ -48,18 +49,10 @@ export function traitsOf(
   const others = Object.entries(form).filter(([name]) => !keyed.includes(name));
   return {
     whole,
-    key: canonical(key.map((path) => valueAt(form, path))),
-    apart: [...apart.map((path) => canonical(valueAt(form, path))), beside],
+    key: canonical(key.map((path) => valueAt(form, path.split(".")))),
+    apart: [...apart.map((path) => canonical(valueAt(form, path.split(".")))), beside],
     others: canonical([others, beside]),
   };
-}
-
-/** The value of a field, or of `group.field`. */
-function valueAt(form: unknown, path: string): unknown {
-  return path.split(".").reduce(
-    (value, name) => isObject(value) ? value[name] : undefined,
-    form,
-  );
 }
 
 /**
@@ -128,17 +121,17 @@ function ofAsMany<E>(ones: readonly E[], others: readonly E[]): [E, E][] {
 
 /** All that an element says, whatever the order of its attributes. */
 export function wholeOf(element: Element): string {
-  return canonical(contentOf(element));
+  return canonical(contentTree(element));
 }
 
-function contentOf(element: Element): unknown {
+function contentTree(element: Element): unknown {
   const { name, attributes, children } = element;
   const text = settledText(element);
   return [
     name,
     Object.entries(attributes).sort(),
     text,
-    children.map(contentOf),
+    children.map(contentTree),
   ];
 }
 

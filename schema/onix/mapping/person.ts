@@ -55,7 +55,9 @@ const NAME_IDENTIFIERS = ["isni", "orcid"];
 
 /** The element of the name. */
 function nameElementIn(each: Element): Element | undefined {
-  return NAMES.map((name) => child(each, name)).find((found) => valueOf(found) !== undefined);
+  return NAME_ELEMENTS.map((name) => child(each, name)).find((found) =>
+    valueOf(found) !== undefined
+  );
 }
 
 /** The element that says a field of a contributor. */
@@ -69,7 +71,7 @@ export function elementOfPerson(
 }
 
 /** The elements of names, that of the name as it is spoken first. */
-export const NAMES = [
+export const NAME_ELEMENTS = [
   "PersonName",
   "KeyNames",
   "CorporateName",

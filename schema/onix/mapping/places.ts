@@ -3,7 +3,7 @@ import { elementOf } from "../../fields.ts";
 import { canonical } from "../../objects.ts";
 import type { Element } from "../xml/element.ts";
 import type { Place } from "./conflicts.ts";
-import { changedFields, fieldCodec } from "./fields.ts";
+import { differingFields, fieldCodec } from "./fields.ts";
 import { containerOf, type Mapped } from "./mapped.ts";
 import { MAPPING } from "./mapping.ts";
 import type { FieldsOfObject } from "./merged_arrays.ts";
@@ -65,7 +65,7 @@ export function placeOfDifference(
   if (field.kind !== "group") return { element: found };
   const group = { composite: found.name, fields: field.fields };
   const [theirs, ours] = [after, here].map((each) => (each[name] ?? {}) as Entry);
-  const [differing] = changedFields(group.fields, group.composite, theirs!, ours!);
+  const [differing] = differingFields(group.fields, group.composite, theirs!, ours!);
   return differing
     ? placeOfDifference(found, group, differing[0], theirs!, ours!)
     : { element: found };

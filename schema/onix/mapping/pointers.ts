@@ -35,7 +35,7 @@ const ISBN_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** The places of the mapped fields, by block. */
-const PLACES = Map.groupBy(
+const MAPPED_PLACES = Map.groupBy(
   MAPPED.filter(([name]) => name !== "product_availability")
     .map(([name, { block, place }]) => {
       const field = name === "collections" ? undefined : FIELDS[name];
@@ -82,8 +82,8 @@ export class Pointers {
   #mappedFieldAt(block: Block | null, way: readonly Stop[]): string | undefined {
     const isOwnAvailability = way.at(-1)?.name === "ProductAvailability" &&
       objectsIn(this.#product.product_territories).length === 0;
-    const places = (PLACES.get(block) ?? []).map(({ place }) => place);
-    return nearest(isOwnAvailability ? [AVAILABILITY] : places, way);
+    const places = (MAPPED_PLACES.get(block) ?? []).map(({ place }) => place);
+    return nearestPlace(isOwnAvailability ? [AVAILABILITY] : places, way);
   }
 
   /** The pointer below a field: to an entry of its array and what is in that, if the product has it. */
@@ -111,7 +111,7 @@ export class Pointers {
 
 /** What the header says of its sender is written in the organization. */
 function pointerInHeader(way: readonly Stop[]): string | null {
-  const name = nearest(placesIn(ORGANIZATION), way);
+  const name = nearestPlace(placesIn(ORGANIZATION), way);
   return name === undefined ? null : `/organization/${name}`;
 }
 
@@ -129,7 +129,7 @@ function pointerBelow(
   entry: Record<string, unknown>,
   reader: RecordReader,
 ): string {
-  const name = nearest(placesIn(fields), way);
+  const name = nearestPlace(placesIn(fields), way);
   if (name === undefined) return "";
   const field = fields[name]!;
   const value = entry[name];
@@ -147,7 +147,7 @@ function pointerBelow(
 }
 
 /** The field whose place goes the farthest along the way, with the most codes of it. */
-function nearest(
+function nearestPlace(
   places: readonly PlacedField[],
   way: readonly Stop[],
 ): string | undefined {

@@ -10,7 +10,7 @@ import { isFilled } from "../xml/fillers.ts";
  */
 export function missingPart(found: Element): string | undefined {
   const { name, children } = found;
-  const parts = children.filter(saysSomething);
+  const parts = children.filter(hasContent);
   if (matchesSomeRelease(found, parts)) return;
   const missing = new Set<string>();
   for (const release of RELEASES) {
@@ -26,7 +26,7 @@ export function missingPart(found: Element): string | undefined {
   return likeliest([...missing], found, parts);
 }
 
-function saysSomething(each: Element): boolean {
+function hasContent(each: Element): boolean {
   return hasText(each) || dataElement(each.name)?.kind === "flag";
 }
 

@@ -5,7 +5,7 @@ import { child, childrenOf, setChild } from "../xml/element.ts";
 import { checked } from "./checks.ts";
 import { compositesOf } from "./entries.ts";
 import { entryCodec, projectionOf } from "./fields.ts";
-import { codecAt } from "./path.ts";
+import { codecAt } from "./path_codec.ts";
 import { type FieldCodec, textOf } from "./codec.ts";
 
 /*

@@ -174,7 +174,7 @@ export function claimTitle(
   for (const each of titleElement.children) {
     if (TITLE.includes(each.name)) reader.claim(each);
   }
-  const detail = detailOf(parent, titleElement);
+  const detail = titleDetailOf(parent, titleElement);
   const codes = [
     detail && child(detail, "TitleType"),
     child(titleElement, "TitleElementLevel"),
@@ -192,12 +192,12 @@ export function writeTitle(titleElement: Element, text: string): void {
 
 /** Removes what says all of a title in one text, from which recipients may show it. */
 export function removeStatements(parent: Element, titleElement: Element): void {
-  const detail = detailOf(parent, titleElement);
+  const detail = titleDetailOf(parent, titleElement);
   if (detail) removeChildren(detail, "TitleStatement");
 }
 
 /** The title that has an element. */
-function detailOf(parent: Element, titleElement: Element): Element | undefined {
+function titleDetailOf(parent: Element, titleElement: Element): Element | undefined {
   return childrenOf(parent, "TitleDetail").find(({ children }) => children.includes(titleElement));
 }
 

@@ -80,14 +80,14 @@ export const ATTRIBUTES: Readonly<
 };
 
 /** The longest code, number, date or URL. Nobody has one that is a tenth of it. */
-const MAX_LENGTH = 65_536;
+const MAX_VALUE = 65_536;
 
 /**
  * The value as the kind demands it, or undefined if it is none. Of several codes, those
  * that are none are left out.
  */
 export function validValue(kind: string, value: string): string | undefined {
-  if (value.length > MAX_LENGTH && kind !== "text" && kind !== "flow") return;
+  if (value.length > MAX_VALUE && kind !== "text" && kind !== "flow") return;
   return VALIDATORS.getOrInsertComputed(kind, validatorOf)(value);
 }
 
@@ -127,9 +127,7 @@ export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
 
 /** The codes in the value of an element that are none. Of a value that is too long, none is named. */
 export function wrongCodes(kind: string, value: string): string[] {
-  return value.length > MAX_LENGTH
-    ? []
-    : value.split(" ").filter((code) => !validValue(kind, code));
+  return value.length > MAX_VALUE ? [] : value.split(" ").filter((code) => !validValue(kind, code));
 }
 
 /** The sentence about codes that are none. Of several codes in one element, it says which. */

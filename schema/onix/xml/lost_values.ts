@@ -9,7 +9,7 @@ import { child, childrenOf, childValue, type Element, valueOf } from "./element.
  */
 
 /** Reports what cannot be read, or that an element lacks the child `missing`. */
-export type Tell = (
+export type TellLoss = (
   element: Element,
   code: string,
   message: string,
@@ -17,7 +17,7 @@ export type Tell = (
 ) => void;
 
 /** Whether the value of a data element cannot be read. */
-export function isValueLost(element: Element, tell: Tell): boolean {
+export function isValueLost(element: Element, tell: TellLoss): boolean {
   const value = valueOf(element);
   const kind = dataElement(element.name)?.kind;
   if (value === undefined || kind === undefined) return false;
@@ -33,7 +33,7 @@ export function isValueLost(element: Element, tell: Tell): boolean {
   return true;
 }
 
-function isDayLost(element: Element, tell: Tell): boolean {
+function isDayLost(element: Element, tell: TellLoss): boolean {
   const read = dateOf(element);
   if ("reformatted" in read) {
     tell(element, "reformatted", "The date is read in another form");
@@ -44,7 +44,7 @@ function isDayLost(element: Element, tell: Tell): boolean {
 }
 
 /** Whether a price has an amount without a currency. Nothing is free in any currency. */
-export function isOfNoCurrency(price: Element, tell: Tell): boolean {
+export function isOfNoCurrency(price: Element, tell: TellLoss): boolean {
   if (price.name !== "Price" || childValue(price, "CurrencyCode")) return false;
   const amount = childValue(price, "PriceAmount");
   if (amount === undefined || /^[+0.,]+$/.test(amount)) return false;
@@ -53,7 +53,7 @@ export function isOfNoCurrency(price: Element, tell: Tell): boolean {
 }
 
 /** Whether a region is included and excluded. */
-export function isContradictory(territory: Element, tell: Tell): boolean {
+export function isContradictory(territory: Element, tell: TellLoss): boolean {
   const codesOf = (name: string) => valueOf(child(territory, name))?.split(" ") ?? [];
   const included = new Set(codesOf("RegionsIncluded"));
   const both = codesOf("RegionsExcluded").find((code) => included.has(code));
@@ -65,10 +65,10 @@ export function isContradictory(territory: Element, tell: Tell): boolean {
 
 /** The roles of the first and the last day of a price (List 173), and of the span between. */
 const FIRST_OR_LAST = ["14", "15"];
-const SPAN = "24";
+const SPAN_ROLE = "24";
 
 /** Whether a period cannot be read. That of a price begins and ends on certain days. */
-export function isPeriodLost(period: Element, tell: Tell): boolean {
+export function isPeriodLost(period: Element, tell: TellLoss): boolean {
   const role = childValue(period, "PriceDateRole");
   const read = dateIn(period);
   const [found] = childrenOf(period, "Date");
@@ -79,7 +79,7 @@ export function isPeriodLost(period: Element, tell: Tell): boolean {
     return !isPeriodOfRights;
   }
   const isEnd = FIRST_OR_LAST.includes(role ?? "");
-  if (role === SPAN && !("from" in read)) {
+  if (role === SPAN_ROLE && !("from" in read)) {
     tell(found, "invalid_date", "Expected a span, as YYYYMMDDYYYYMMDD");
   } else if (isEnd && "from" in read) {
     tell(found, "invalid_date", "Expected one day, as YYYYMMDD");

@@ -24,7 +24,7 @@ export function withoutRepeated(
   context: Context,
 ): Element[] {
   return constraints.reduce(
-    (left, one) => mayRepeat(left, one) ? distinctBy(one, left, at, context) : left,
+    (left, one) => mayRepeat(left, one) ? withoutRepeatedBy(one, left, at, context) : left,
     children,
   );
 }
@@ -42,7 +42,7 @@ function mayRepeat(
   return false;
 }
 
-function distinctBy(
+function withoutRepeatedBy(
   { path: [names, inner], fields }: Unique,
   children: Element[],
   at: string,
@@ -50,7 +50,7 @@ function distinctBy(
 ): Element[] {
   const seen = new Set<string>();
   const leftOf = (one: Element, place: string) => {
-    const key = keyOf(one, fields, context.release);
+    const key = uniqueKeyOf(one, fields, context.release);
     if (key !== undefined && seen.has(key)) return withoutKey(one, fields[0]!, place, context);
     if (key !== undefined) seen.add(key);
     return [one];
@@ -90,7 +90,7 @@ function withoutKey(
 }
 
 /** What no other element may have, or undefined for one that has no key. */
-function keyOf(one: Element, fields: string[], release: Release): string | undefined {
+function uniqueKeyOf(one: Element, fields: string[], release: Release): string | undefined {
   const values = fields.map((field) => {
     if (field === ".") return one.text;
     if (field.startsWith("@")) return one.attributes[field.slice(1)];

@@ -20,7 +20,7 @@ import {
   isOfNoCurrency,
   isPeriodLost,
   isValueLost,
-  type Tell,
+  type TellLoss,
 } from "./lost_values.ts";
 
 /*
@@ -33,7 +33,7 @@ import {
 /** Marks what is withheld, and tells why. */
 export function withhold(
   record: Element,
-  tell: Tell = () => {},
+  tell: TellLoss = () => {},
 ): void {
   let areRightsLost = false;
   const seen = new Set<string>();
@@ -61,7 +61,7 @@ export function withhold(
 }
 
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
-function lostIn(parent: Element, tell: Tell): Element[] {
+function lostIn(parent: Element, tell: TellLoss): Element[] {
   const lost: Element[] = [];
   const earlier = new Map<string, Element>();
   for (const each of parent.children) {
@@ -109,7 +109,7 @@ const SPELLERS = new Map<string, ReturnType<typeof speller>>();
 function isMeantToLimit(
   element: Element,
   parent: Element,
-  tell: Tell,
+  tell: TellLoss,
 ): boolean {
   const { name } = element;
   if (!isComposite(parent.name) || nameInOnix21(name) || !hasText(element)) {
@@ -127,7 +127,7 @@ function isMeantToLimit(
 function tellUnknown(
   element: Element,
   parent: Element,
-  tell: Tell,
+  tell: TellLoss,
   meant?: string,
 ): void {
   const message = `${parent.name} has an element that ONIX does not have there` +
@@ -139,7 +139,7 @@ function tellUnknown(
 function isLost(
   element: Element,
   parent: Element,
-  tell: Tell,
+  tell: TellLoss,
 ): boolean {
   const { name, children } = element;
   if (!isPartOf(name, parent.name)) {
@@ -156,7 +156,7 @@ function isLost(
   const parts: Element[] = [];
   // A part that only adds is told of if the composite is no whole without it.
   const untold: (() => void)[] = [];
-  const tellLater: Tell = (...loss) => void untold.push(() => tell(...loss));
+  const tellLater: TellLoss = (...loss) => void untold.push(() => tell(...loss));
   for (const each of children) {
     const isAdded = adds(each.name, name);
     if (isLost(each, element, isAdded ? tellLater : tell)) {
@@ -218,7 +218,7 @@ function tellUnfit(
   element: Element,
   parts: readonly Element[],
   { unplaced, missing }: Unfit,
-  tell: Tell,
+  tell: TellLoss,
 ): void {
   const { name } = element;
   if (!unplaced) {
@@ -232,7 +232,7 @@ function tellUnfit(
   tell(unplaced, "unexpected_element", message);
 }
 
-function tellDuplicate(element: Element, tell: Tell): void {
+function tellDuplicate(element: Element, tell: TellLoss): void {
   tell(
     element,
     "duplicate",
