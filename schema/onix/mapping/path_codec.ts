@@ -56,6 +56,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
         : readLeaf(found, kind, reader);
       if (value === undefined) return;
       reader.claim(found);
+      // So are the codes on the way to it.
       for (const [i, { codes }] of above.entries()) {
         for (const [name] of codes) reader.claim(child(within[i + 1]!, name)!);
       }

@@ -25,22 +25,16 @@ export function placeOfChange(
   const parent = parentOf(now.record, field);
   if (parent.missing) return parent;
   const { element: container } = parent;
+  const formIn = (entry: unknown) => canonical(field.project([entry]));
   const known = new Set(Array.isArray(was) ? was.map(formIn) : []);
   const changed = Array.isArray(value) ? value.findIndex((one) => !known.has(formIn(one))) : 0;
-  const entry = Array.isArray(value) ? value[changed] : undefined;
-  const found = changed < 0
-    ? undefined
-    : entry instanceof Object
+  // Nothing is new: something was removed.
+  if (changed < 0) return { element: container, missing: stepsOf(field.place)[0]!.name };
+  const entry: unknown = Array.isArray(value) ? value[changed] : undefined;
+  const found = entry instanceof Object
     ? now.reader.elementOf(entry)
     : field.find?.(container, changed);
-  if (found) return { element: found };
-  return changed < 0
-    ? { element: container, missing: stepsOf(field.place)[0]!.name }
-    : missingAt(container, field.place);
-
-  function formIn(entry: unknown): string {
-    return canonical(field.project([entry]));
-  }
+  return found ? { element: found } : missingAt(container, field.place);
 }
 
 /** The composite in which a field stands, or where it is missing. */

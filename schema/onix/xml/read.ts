@@ -121,6 +121,7 @@ class Reader {
   /** Where the header or record began, and where the last record ended. */
   #start = 0;
   #ended = -1;
+  /** How many elements the header or record has, and how many records say nothing. */
   #elements = 0;
   #empty = 0;
 

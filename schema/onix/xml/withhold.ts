@@ -31,33 +31,34 @@ import {
  */
 
 /** Marks what is withheld, and tells why. */
-export function withhold(
-  record: Element,
-  tell: TellLoss = () => {},
-): void {
+export function withhold(record: Element, tell: TellLoss = () => {}): void {
+  const ofRights: Element[] = [];
   let areRightsLost = false;
-  const seen = new Set<string>();
   for (const block of record.children) {
-    const { name, children } = block;
     const lost = lostIn(block, tell);
     for (const each of lost) each.isWithheld = true;
-    if (name === "ProductSupply") {
-      const details = children.filter((each) => each.name === "SupplyDetail");
-      const left = children.filter((each) => !each.isWithheld);
-      block.isWithheld = lost.length > 0 && goesWithLimits(name, left) ||
-        details.length > 0 && !child(block, "SupplyDetail");
-    } else if (name === "PublishingDetail") {
+    if (block.name === "ProductSupply") {
+      block.isWithheld = isSupplyLost(block, lost);
+    } else if (block.name === "PublishingDetail") {
       // Rights in a second block would be lost.
-      areRightsLost ||= lost.length > 0 ||
-        seen.has(name) && children.some(isRight);
+      const isSecond = ofRights.length > 0;
+      areRightsLost ||= lost.length > 0 || isSecond && block.children.some(isRight);
+      ofRights.push(block);
     }
-    seen.add(name);
   }
   if (!areRightsLost) return;
-  for (const { name, children } of record.children) {
-    if (name !== "PublishingDetail") continue;
+  for (const { children } of ofRights) {
     for (const each of children) if (isRight(each)) each.isWithheld = true;
   }
+}
+
+/** Whether a supply has lost the last of its markets, or all of its details. */
+function isSupplyLost(supply: Element, lost: readonly Element[]): boolean {
+  const { name, children } = supply;
+  const left = children.filter((each) => !each.isWithheld);
+  const hadDetails = children.some((each) => each.name === "SupplyDetail");
+  return lost.length > 0 && goesWithLimits(name, left) ||
+    hadDetails && !child(supply, "SupplyDetail");
 }
 
 /** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
@@ -83,7 +84,8 @@ function lostIn(parent: Element, tell: TellLoss): Element[] {
 
 /**
  * Whether a child that limits a composite says something else than the one before, where there
- * can be one: of dates, one of each role; of all else, one of each name.
+ * can be one: of dates, one of each role; of all else, one of each name. Of two values of a data
+ * element the first counts, unless they are rights.
  */
 function isSecondOfOne(
   each: Element,
