@@ -223,10 +223,12 @@ function mergeFields(
         at: codec.find?.(at) ?? at,
         of,
       }, context);
-    } else if (!together.includes(name)) {
-      Object.assign(merged, changedIn([name], object, sides, context.conflict));
-    } else if (name === together[0]) {
-      Object.assign(merged, changedIn(together, object, sides, context.conflict));
+    } else {
+      // Fields that are one value are merged with the first of them.
+      const names = together.includes(name) ? together : [name];
+      if (names[0] === name) {
+        Object.assign(merged, changedIn(names, object, sides, context.conflict));
+      }
     }
   }
   return Object.assign(merged, keptTogether(merged, object, sides, context.conflict));
