@@ -4,6 +4,7 @@ import { ARRAYS, SCALARS } from "../../schema/product.ts";
 import {
   composed,
   isOneOf,
+  joined,
   json,
   names,
   organization,
@@ -11,6 +12,7 @@ import {
   raw,
   sql,
   type Statement,
+  unprepared,
 } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { nextUpdate } from "../times.ts";
@@ -54,7 +56,7 @@ export function writeProducts(
   const arrays = writeArrays(writes);
   return [
     ...deleted.length > 0 ? [lockProducts(deleted, "update")] : [],
-    ...created.length > 0 ? insertProducts(tx, created) : [],
+    ...created.length > 0 ? [insertProducts(created)] : [],
     ...countProducts(changes),
     ...endAnnouncements(updated),
     ...moveAvailabilities(updated),
@@ -100,24 +102,11 @@ function newProductCode(): string {
 /** The times that the service assigns, unless an import or a restoration knows them. */
 const ASSIGNED_TIMES = ["created_at", "updated_at"] as const;
 
-/**
- * Inserts the rows. Columns without a field in the body are null. A distributed database, which
- * imports and restores nothing, gets each by `values`: it sends them to their node.
- */
-function insertProducts(
-  { isDistributed }: Transaction,
-  changes: readonly Creation[],
-): Statement[] {
-  const isPlain = changes.length === 1 && !changes[0]!.assigned;
-  return isPlain || isDistributed ? changes.map(insertProduct) : [insertRows(changes)];
-}
-
-function insertProduct({ id, body }: Creation): Statement {
-  const values = PRODUCT_COLUMNS.map((column) => {
-    const value = body[column] ?? null;
-    return Array.isArray(value) ? json(value) : value;
-  });
-  return insertRow(id, newProductCode(), ...values);
+/** Inserts the rows. Columns without a field in the body are null. */
+function insertProducts(changes: readonly Creation[]): Statement {
+  const [first, ...others] = changes as [Creation, ...Creation[]];
+  if (others.length > 0 || first.assigned) return insertRows(changes);
+  return insertRow(...valuesOf(first, PRODUCT_COLUMNS));
 }
 
 const insertRow = composed(
@@ -129,21 +118,35 @@ const insertRow = composed(
   2 + PRODUCT_COLUMNS.length,
 );
 
-/** Inserts rows from one parameter: forty values a row would take the server longer to read than to write. */
+/** Inserts rows with the columns that some of them have. The values of many rows make many texts. */
 function insertRows(changes: readonly Creation[]): Statement {
-  const rows = changes.map(({ id, body, assigned }) => {
-    const given = PRODUCT_COLUMNS.map((column) => [column, body[column]]);
-    const product_code = assigned?.product_code ?? newProductCode();
-    return { ...Object.fromEntries(given), ...assigned, id, product_code };
+  const columns = PRODUCT_COLUMNS.filter((column) =>
+    changes.some(({ body }) => body[column] != null)
+  );
+  const rows = changes.map((change) => {
+    const times = ASSIGNED_TIMES.map((name) => {
+      const time = change.assigned?.[name];
+      return time ? sql`${time}` : raw("default");
+    });
+    const values = parameters(valuesOf(change, columns));
+    return sql`(${organization}, ${values}, ${joined(times)})`;
   });
-  const times = ASSIGNED_TIMES.map((name) => `coalesce(r.${name}, now())`);
-  return sql`
+  return unprepared(sql`
     insert into products (
-      organization_id, id, product_code, ${productColumns}, ${names(...ASSIGNED_TIMES)}
+      organization_id, ${names("id", "product_code", ...columns, ...ASSIGNED_TIMES)}
     )
-    select ${organization}, r.id, r.product_code, ${productColumns}, ${names(...times)}
-    from jsonb_populate_recordset(null::products, ${json(rows)}) r
-  `;
+    values ${joined(rows)}
+  `);
+}
+
+/** The id, the product code and the values of these columns. */
+function valuesOf({ id, body, assigned }: Creation, columns: readonly string[]): unknown[] {
+  const { product_code = newProductCode() } = assigned ?? {};
+  const values = columns.map((column) => {
+    const value = body[column] ?? null;
+    return Array.isArray(value) ? json(value) : value;
+  });
+  return [id, product_code, ...values];
 }
 
 /**

@@ -55,13 +55,6 @@ const OF_VERSIONS = [
   "inserts values, or selects the organization out of one of its tables",
 ];
 
-/** Creates many products at once. A distributed database gets a statement for each. */
-const CREATES_MANY = /^insert into products \(.* from jsonb_populate_recordset\b/;
-const OF_ONE_PRODUCT = [
-  "inserts values, or selects the organization out of one of its tables",
-  "does not nest now() in coalesce or case",
-];
-
 Deno.test("The rules of a distributable database", async ({ step: it }) => {
   await using app = await openOwnApp();
   const schema = await readSchema(app.sql);
@@ -92,10 +85,6 @@ Deno.test("The rules of a distributable database", async ({ step: it }) => {
           .filter((rule) =>
             !OF_VERSIONS.includes(rule) ||
             !STORES_VERSIONS.test(oneLine(statement))
-          )
-          .filter((rule) =>
-            !OF_ONE_PRODUCT.includes(rule) ||
-            !CREATES_MANY.test(oneLine(statement))
           )
           .map((rule) => ({ rule, statement }))
       );
