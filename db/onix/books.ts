@@ -1,4 +1,5 @@
-import { type Received, writeRecord } from "../../schema/onix/mapping/outgoing.ts";
+import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
+import type { Received } from "../../schema/onix/mapping/stored_record.ts";
 import { giveIds, type Ids } from "../../schema/onix/mapping/ids.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Sender } from "../../schema/onix/xml/write.ts";

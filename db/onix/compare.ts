@@ -1,15 +1,16 @@
 import { isbnNumber } from "../../schema/isbn.ts";
-import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
 import type { Book } from "../../schema/onix/mapping/mapped.ts";
 import { type Merged, mergeEdits } from "../../schema/onix/mapping/merge.ts";
 import type { Last } from "../../schema/onix/mapping/merge_field.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
+import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
 import {
-  readStored as readRecord,
+  readStoredRecord,
   type Received,
-  writeRecord,
-} from "../../schema/onix/mapping/outgoing.ts";
+  replaceBlocks,
+} from "../../schema/onix/mapping/stored_record.ts";
 import type { Reading } from "../../schema/onix/mapping/reading.ts";
+import { PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import { RELEASES } from "../../schema/onix/rules/releases.ts";
 import { saysSame } from "../../schema/onix/xml/element.ts";
 import { uuidv7 } from "../uuid.ts";
@@ -51,8 +52,8 @@ export function compare(
   const received = stored && receivedIn(stored);
   const own = (stored && receivedIn(stored.own)) ?? received;
   const form = formToStore(one, book, own, received, edits);
-  const now = form === one.item.form ? incoming : readRecord(form.record);
-  const last = own && { ...readRecord(own.record, now), ...own };
+  const now = form === one.item.form ? incoming : readStoredRecord(form.record);
+  const last = own && { ...readStoredRecord(own.record, now), ...own };
   // A record with an ISBN-10 alone also has an ISBN-13: the 978 form.
   const { isbn13 } = book.product;
   if (last && isbn13 && isbnNumber(last.values) === isbn13) {
@@ -70,7 +71,7 @@ function formToStore(
   received: Received | null,
   edits: Edits,
 ): StoredForm {
-  if (item.gist.notification !== "04") return item.form;
+  if (item.gist.notification !== PARTIAL) return item.form;
   const base = own && (found!.is_current || edits !== "overwrite")
     ? own.record
     // What requests have changed since stays changed.

@@ -1,4 +1,5 @@
 import { isbnNumber } from "../../schema/isbn.ts";
+import { DELETION } from "../../schema/onix/rules/notifications.ts";
 import { isOneOfTexts, organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { sizeOfStored } from "../products/read.ts";
@@ -173,7 +174,7 @@ export class Matches {
     const { notification } = gist;
     const number = isbnNumber(gist);
     const bound = this.#bound(gist);
-    if (bound || notification === "05" || number === null) return bound;
+    if (bound || notification === DELETION || number === null) return bound;
     const [product, another] = this.sharing(number);
     return another ? "ambiguous" : product;
   }

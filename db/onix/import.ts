@@ -69,8 +69,8 @@ export async function importMessage(
     using _permit = await admit?.();
     await full.write(queries, options, waiting);
     // What is written is counted, whatever happens next.
-    for (const { outcome, ...beside } of full.results()) {
-      tally.add(outcome, beside);
+    for (const { outcome, ...leftOut } of full.results()) {
+      tally.add(outcome, leftOut);
       records++;
     }
     progress?.(records);

@@ -2,13 +2,9 @@ import { createHash } from "node:crypto";
 import { guarded } from "../../schema/defects.ts";
 import { remembered } from "../../schema/objects.ts";
 import { childValue, type Element, saidOf } from "../../schema/onix/xml/element.ts";
-import {
-  type Incoming,
-  type Notification,
-  readRecord,
-  type Rejected,
-} from "../../schema/onix/mapping/incoming.ts";
+import { type Incoming, readRecord, type Rejected } from "../../schema/onix/mapping/incoming.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
+import type { Notification } from "../../schema/onix/rules/notifications.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Message, Paths } from "../../schema/onix/xml/paths.ts";
 import { type Sent, sentOf } from "../../schema/onix/xml/sent.ts";

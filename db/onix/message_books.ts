@@ -1,4 +1,5 @@
 import { isbnNumber } from "../../schema/isbn.ts";
+import { DELETION, PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import type { Item } from "./items.ts";
 
 /*
@@ -19,7 +20,7 @@ export class MessageBooks {
   addAndFindRival({ gist }: Item): string | undefined {
     const isbn = isbnNumber(gist);
     const { reference, notification, form } = gist;
-    if (isbn === null || notification === "05") return;
+    if (isbn === null || notification === DELETION) return;
     const book = this.#books.get(reference);
     if (book) book.isbn = isbn;
     else if (this.#books.size < MAX_BOOKS) {
@@ -36,7 +37,7 @@ export class MessageBooks {
   isAnother({ gist }: Item): boolean {
     const isbn = isbnNumber(gist);
     const { reference, notification, form } = gist;
-    if (isbn === null || ["04", "05"].includes(notification)) return false;
+    if (isbn === null || notification === PARTIAL || notification === DELETION) return false;
     const known = this.#books.get(reference);
     return known !== undefined && known.isbn !== isbn && known.form !== form;
   }

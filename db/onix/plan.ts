@@ -1,5 +1,6 @@
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
+import { DELETION, PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Found, type Matches, referencesOf } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
@@ -58,7 +59,7 @@ function isUnchanged(
   return found.digest === digest &&
     (found.is_current || edits !== "overwrite") &&
     referencesOf(found).includes(reference) &&
-    notification !== "04" && notification !== "05";
+    notification !== PARTIAL && notification !== DELETION;
 }
 
 /** Whether the sender has sent a later message with the product, so that this record is skipped. */
@@ -122,7 +123,7 @@ export function planOf(
     const earlier = names.map((name) => planned.get(name)).find((one) => one);
     const findsWritten = !found && isbn13 !== null && !earlier &&
       writtenIsbns.has(isbn13);
-    if (findsWritten || earlier && notification === "04") {
+    if (findsWritten || earlier && notification === PARTIAL) {
       later = items.slice(at);
       break;
     }
@@ -132,11 +133,11 @@ export function planOf(
         if (one === earlier) planned.delete(name);
       }
     }
-    if (!found && notification === "04") {
+    if (!found && notification === PARTIAL) {
       decide(item, "rejected", null, NOT_FOUND);
       continue;
     }
-    if (!found && notification === "05") {
+    if (!found && notification === DELETION) {
       decide(item, "unchanged", null, UNKNOWN_RECORD);
       continue;
     }
@@ -151,7 +152,7 @@ export function planOf(
   const unchanged: Planned[] = [];
   for (const one of all) {
     const { item, id, found } = one;
-    if (item.gist.notification === "05") deletions.push(one);
+    if (item.gist.notification === DELETION) deletions.push(one);
     else if (found && isUnchanged(item, found, options)) {
       decide(item, "unchanged", id);
       unchanged.push(one);

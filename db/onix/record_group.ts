@@ -1,5 +1,6 @@
 import { MAX_REFERENCE } from "../../schema/onix/mapping/incoming.ts";
-import type { Beside, Outcome } from "../../schema/onix/report/report.ts";
+import type { LeftOut, Outcome } from "../../schema/onix/report/report.ts";
+import { isTest } from "../../schema/onix/rules/notifications.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import type { ProductPart, Unreadable } from "../../schema/onix/xml/read.ts";
 import type { Queries } from "../database.ts";
@@ -23,11 +24,8 @@ const MAX_GROUP_LENGTH = 1_000_000;
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_GROUP_AGE_MS = 1_000;
 
-/** Records with these types of notification are tests: they write nothing. */
-const TESTS = ["88", "89"];
-
 /** What became of a record of a group. */
-interface Imported extends Beside {
+interface Imported extends LeftOut {
   outcome: Outcome;
 }
 
@@ -118,9 +116,7 @@ export class RecordGroup {
       entry instanceof Item && !waiting?.has(entry.gist.reference)
     ) as Item[];
     for (const areTests of [false, true]) {
-      const group = items.filter(({ gist: { notification } }) =>
-        TESTS.includes(notification) === areTests
-      );
+      const group = items.filter(({ gist: { notification } }) => isTest(notification) === areTests);
       if (group.length === 0) continue;
       const dryRun = areTests || options.dryRun;
       const outcomes = await importGroup(queries, group, {

@@ -2,6 +2,7 @@ import { DEFECT } from "../../schema/defects.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
+import { PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import { childrenOf } from "../../schema/onix/xml/element.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import { sharedBy } from "../products/keys.ts";
@@ -85,7 +86,7 @@ export function notOnSale(
     .flatMap(({ children }) => children.filter(({ name }) => name === "Price"));
   const [first] = prices;
   const isLost = prices.every(({ isWithheld }) => isWithheld);
-  if (!first || !isLost || notification === "04") return [];
+  if (!first || !isLost || notification === PARTIAL) return [];
   return [{
     severity: "warning",
     code: "not_on_sale",

@@ -17,6 +17,7 @@ import { type BesideProduct, besideProduct, receivedRecord, type ReceivedRow } f
 import { isBoundTo, ownId, ownReference, referencesOf } from "./find.ts";
 import { type Arrived, keyOf, type Readings } from "./items.ts";
 import type { Planned, PlanOptions } from "./plan.ts";
+import { DELETION } from "../../schema/onix/rules/notifications.ts";
 import type { Differences } from "../../schema/onix/mapping/differences.ts";
 
 /* The records that are stored beside products. */
@@ -222,7 +223,7 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
   for (
     const { item: { gist: { reference, notification } }, id, found } of done
   ) {
-    if (!found || notification === "05") continue;
+    if (!found || notification === DELETION) continue;
     if (ownId(reference) === id || referencesOf(found).includes(reference)) {
       continue;
     }
@@ -258,7 +259,7 @@ export function noteSenders(
 ): Statement[] {
   const rows = records.flatMap(({ item: { arrived, gist }, id, found }) => {
     const { sender, at } = arrived.sent;
-    if (sender === null || at === null || gist.notification === "05") {
+    if (sender === null || at === null || gist.notification === DELETION) {
       return [];
     }
     const sent_at = new Date(at).toISOString();

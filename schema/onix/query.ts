@@ -7,6 +7,8 @@ import { limit } from "../parameters.ts";
 import { described, flag, oneOf, Uuid } from "../values.ts";
 import { type Profile, profileNames, profiles } from "./profiles.ts";
 
+/* The parameters of the operations on ONIX. */
+
 const FORM = {
   release: described(
     "The release of ONIX for Books.",

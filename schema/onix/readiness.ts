@@ -67,27 +67,30 @@ export function judge(
     if (breaches.length === 0) held++;
     else if (rule.severity === "required") ready = false;
     const room = MAX_RECORD_MESSAGES - missing.length;
-    for (const { trail, rest } of breaches.slice(0, room)) {
-      const way: Stop[] = [
-        ...trail.slice(1).map((element) => ({
-          name: element.name,
-          codes: [],
-          element,
-        })),
-        ...rest,
-      ];
-      missing.push({
-        rule: rule.rule,
-        severity: rule.severity,
-        path: pathOfBreach(trail, rest),
-        pointer: pointers.pointerTo(way),
-        value: rest.length > 0 ? null : shortened(valueOf(trail.at(-1)) ?? null),
-        message: rule.message,
-      });
-    }
+    missing.push(...breaches.slice(0, room).map((breach) => missingOf(rule, breach, pointers)));
   }
   const score = applied === 0 ? 100 : Math.floor(100 * held / applied);
   return { ready, score, missing };
+}
+
+/** What breaks a rule, with the places where that can be mended. */
+function missingOf(
+  { rule, severity, message }: Rule,
+  { trail, rest }: Breach,
+  pointers: Pointers,
+): Missing {
+  const way: Stop[] = [
+    ...trail.slice(1).map((element) => ({ name: element.name, codes: [], element })),
+    ...rest,
+  ];
+  return {
+    rule,
+    severity,
+    path: pathOfBreach(trail, rest),
+    pointer: pointers.pointerTo(way),
+    value: rest.length > 0 ? null : shortened(valueOf(trail.at(-1)) ?? null),
+    message,
+  };
 }
 
 /** The path of a place, with positions of what is repeated. What is missing has the next one. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { childrenOf, childValue } from "../../schema/onix/xml/element.ts";
 import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
-import { replaceBlocks } from "../../schema/onix/mapping/incoming.ts";
+import { replaceBlocks } from "../../schema/onix/mapping/stored_record.ts";
 import { BOOK, least, leastWith, xml } from "./records.ts";
 import { type Incoming, leavesOf, message, readRecord, recordsOf } from "./support.ts";
 

@@ -11,7 +11,7 @@ import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../schema/onix/mapping/incoming.ts";
 import type { Rejected } from "../../schema/onix/mapping/incoming.ts";
 import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
-import type { Received } from "../../schema/onix/mapping/outgoing.ts";
+import { readStoredRecord, type Received } from "../../schema/onix/mapping/stored_record.ts";
 import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
@@ -77,7 +77,7 @@ export const readRecord: (
 ) => Incoming | Rejected = reading.readRecord;
 
 export function valuesOf(record: Element) {
-  return outgoing.readStored(record).values;
+  return readStoredRecord(record).values;
 }
 
 export function differences(

@@ -83,7 +83,7 @@ function tell(
   if (isWholeOfOnix || isToldElsewhere(spot, reader)) return reader.fail();
   const told = lacksPart ? "required" : code;
   const message = lacksPart ? `${element.name} has no ${missing}` : inOnix(sentence, fields);
-  if (isNeeded) reader.fault(told, message, element, { missing });
+  if (isNeeded) reader.reject(told, message, element, { missing });
   else reader.unreadable(element, told, message, { missing });
 }
 

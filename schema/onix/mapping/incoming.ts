@@ -1,18 +1,12 @@
 import { codePoints } from "../../values.ts";
-import { compositeSince21, isAtMostOnce, nameInOnix21 } from "../rules/facts.ts";
-import {
-  child,
-  childrenOf,
-  childValue,
-  type Element,
-  element,
-  hasText,
-  valueOf,
-} from "../xml/element.ts";
+import { DELETION, type Notification, NOTIFICATIONS, PARTIAL } from "../rules/notifications.ts";
+import { child, childrenOf, type Element, hasText, valueOf } from "../xml/element.ts";
 import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
-import { type Sent, sentOf } from "../xml/sent.ts";
+import { sentOf } from "../xml/sent.ts";
 import { withhold } from "../xml/withhold.ts";
 import { repeatedRows } from "./contributors.ts";
+import { withDefaults } from "./defaults.ts";
+import { warnOfElements } from "./element_warnings.ts";
 import { type Block, BLOCKS } from "./mapped.ts";
 import { readValues, type RecordValues } from "./reading.ts";
 import { RecordReader } from "./record_reader.ts";
@@ -22,12 +16,6 @@ import { RecordReader } from "./record_reader.ts";
  * what to write of its product, and what to tell its sender.
  */
 
-/** The types of notification that the service reads (List 1). 88 and 89 are tests: as a dry run. */
-// deno-fmt-ignore
-const NOTIFICATIONS = ["01", "02", "03", "04", "05", "88", "89"] as const;
-
-export type Notification = typeof NOTIFICATIONS[number];
-
 /** The longest `RecordReference`, in characters. */
 export const MAX_REFERENCE = 500;
 
@@ -35,10 +23,7 @@ export const MAX_REFERENCE = 500;
 export interface Incoming {
   kind: "record";
   reference: string;
-  line: number;
   notification: Notification;
-  /** When and by whom its message was sent. */
-  sent: Sent;
   isbn13: string | null;
   isbn10: string | null;
   blocks: Block[];
@@ -79,58 +64,44 @@ export function readRecord(
   const { record, origins } = withDefaults(product, header);
   const toldBefore = TOLD_OF_HEADERS.getOrInsert(header, new Set());
   const reader = new RecordReader(record, { origins, toldBefore });
-  const reference = childValue(record, "RecordReference") ?? null;
-  const line = product.line ?? 0;
   const notification = readNotification(record, reader);
-  checkReference(record, reader);
-  const sent = sentOf(header);
-  if (sent.ahead) {
+  const reference = readReference(record, reader);
+  const { ahead } = sentOf(header);
+  if (ahead) {
     reader.warn(
       "future_date",
       "The time lies more than a day ahead: it does not tell old messages from new ones",
-      sent.ahead,
+      ahead,
     );
   }
   warnOfElements(product, record, reader);
-  if (notification && notification !== "05") warnOfReason(record, reader);
+  const isDeletion = notification === DELETION;
+  if (notification && !isDeletion) warnOfReason(record, reader);
   withhold(
     record,
     (element, code, message, missing) => reader.warn(code, message, element, { missing }),
   );
-  const blocks = BLOCKS.filter((block) => child(record, block));
-  const isPartial = notification === "04";
-  const isDeletion = notification === "05";
   const values = isDeletion ? {} : readValues(record, reader);
-  const mustHaveTitle = !isDeletion &&
-    (!isPartial || blocks.includes("DescriptiveDetail"));
-  if (mustHaveTitle && values.title === undefined) {
-    const block = child(record, "DescriptiveDetail");
-    const title = block && child(block, "TitleDetail");
-    const missing = block ? "TitleDetail" : "DescriptiveDetail";
-    reader.fault(
-      "no_title",
-      "The record has no title",
-      title ?? block ?? record,
-      title ? undefined : { missing },
-    );
-  }
-  for (const row of repeatedRows(values.contributors)) {
-    reader.warn("duplicate", "An earlier one is the same", reader.elementOf(row)!);
-  }
+  if (!isDeletion) checkTitle(record, values, notification === PARTIAL, reader);
+  warnOfRepeated(values, reader);
   const { messages, more } = reader.messages();
   if (!notification || reference === null || reader.hasErrors) {
-    return { kind: "rejected", reference, line, messages, moreMessages: more };
+    return {
+      kind: "rejected",
+      reference,
+      line: product.line ?? 0,
+      messages,
+      moreMessages: more,
+    };
   }
   const { isbn13 = null, isbn10 = null } = values;
   return {
     kind: "record",
     reference,
-    line,
     notification,
-    sent,
     isbn13: isbn13 as string | null,
     isbn10: isbn10 as string | null,
-    blocks,
+    blocks: BLOCKS.filter((block) => child(record, block)),
     messages,
     moreMessages: more,
     tellsOfHeader: reader.tellsOfOthers,
@@ -151,7 +122,7 @@ function readNotification(
   const known = NOTIFICATIONS.find((type) => type === value);
   if (found) reader.claim(found);
   if (!known) {
-    reader.fault(
+    reader.reject(
       "unknown_notification",
       `Expected a NotificationType of ${NOTIFICATIONS.join(", ")}`,
       found ?? record,
@@ -161,19 +132,39 @@ function readNotification(
   return known;
 }
 
-function checkReference(record: Element, reader: RecordReader): void {
+function readReference(record: Element, reader: RecordReader): string | null {
   const found = child(record, "RecordReference");
   const value = valueOf(found);
   if (found) reader.claim(found);
   if (!found || value === undefined) {
-    reader.fault("no_reference", "The record has no RecordReference", record, {
+    reader.reject("no_reference", "The record has no RecordReference", record, {
       missing: "RecordReference",
     });
   } else if (!hasText(found)) {
-    reader.fault("no_reference", "The RecordReference is blank", found);
+    reader.reject("no_reference", "The RecordReference is blank", found);
   } else if (codePoints(value) > MAX_REFERENCE) {
-    reader.fault("too_long", `At most ${MAX_REFERENCE} characters`, found);
+    reader.reject("too_long", `At most ${MAX_REFERENCE} characters`, found);
   }
+  return value ?? null;
+}
+
+/** Rejects a record without a title. A partial update needs one if it replaces the title's block. */
+function checkTitle(
+  record: Element,
+  { title }: RecordValues,
+  isPartial: boolean,
+  reader: RecordReader,
+): void {
+  const block = child(record, "DescriptiveDetail");
+  if (title !== undefined || isPartial && !block) return;
+  const found = block && child(block, "TitleDetail");
+  const missing = block ? "TitleDetail" : "DescriptiveDetail";
+  reader.reject(
+    "no_title",
+    "The record has no title",
+    found ?? block ?? record,
+    found ? undefined : { missing },
+  );
 }
 
 /** Warns of the reason for a deletion, in a record that is none. */
@@ -187,145 +178,9 @@ function warnOfReason(record: Element, reader: RecordReader): void {
   }
 }
 
-/**
- * Warns of single elements: of repeated ones, of those of ONIX 2.1, and of texts that are
- * read as others. `received` is the record without defaults.
- */
-function warnOfElements(
-  received: Element,
-  record: Element,
-  reader: RecordReader,
-): void {
-  warnOf(received, record);
-  visit(received, record);
-
-  function visit(was: Element, is: Element): void {
-    const seen = new Map<string, Element>();
-    for (const [i, each] of was.children.entries()) {
-      const child = is.children[i]!;
-      const first = seen.get(each.name);
-      if (!first) seen.set(each.name, child);
-      else if (isAtMostOnce(each.name, was.name)) {
-        reader.warnOfOther(child, first);
-      }
-      const composite = compositeSince21(was.name, each.name);
-      if (composite) {
-        const message =
-          `${each.name} stands in ${composite} since ONIX 3.0: here it is kept in the record`;
-        reader.warn("onix21_element", message, child, { value: null });
-      }
-      warnOf(each, child);
-      if (each.children.length > 0) visit(each, child);
-    }
+/** Warns of contributors that an earlier one has said already. */
+function warnOfRepeated({ contributors }: RecordValues, reader: RecordReader): void {
+  for (const row of repeatedRows(contributors)) {
+    reader.warn("duplicate", "An earlier one is the same", reader.elementOf(row)!);
   }
-
-  function warnOf(was: Element, is: Element): void {
-    if (was.text !== is.text) {
-      const message = "A user and password in a URL are not stored";
-      reader.warn("credentials_removed", message, is, { value: null });
-    }
-    if (was.recoded) {
-      const message = "Controls are read as characters of Windows-1252";
-      reader.warn("windows_1252", message, is);
-    }
-    if (nameInOnix21(was.name) !== undefined) {
-      const message = `${was.name} is an element of ONIX 2.1: it is kept in the record`;
-      reader.warn("onix21_element", message, is);
-    }
-  }
-}
-
-/**
- * The record with the defaults of the header written into it, and URLs without passwords:
- * what is stored. `origins` are the paths of the defaults.
- */
-function withDefaults(
-  product: Element,
-  header: Element,
-): { record: Element; origins: ReadonlyMap<Element, string> } {
-  const origins = new Map(
-    header.children.map((each) => [each, `/Header/${each.name}`]),
-  );
-  const defaultOf = (name: string, to: string) => {
-    const value = childValue(header, name);
-    if (value === undefined) return;
-    const made = element(to, value);
-    origins.set(made, `/Header/${name}`);
-    return made;
-  };
-  const language = defaultOf("DefaultLanguageOfText", "LanguageCode");
-  const type = defaultOf("DefaultPriceType", "PriceType");
-  const currency = defaultOf("DefaultCurrencyCode", "CurrencyCode");
-  const record = changedTree(product, (each) => {
-    if (each.name === "DescriptiveDetail" && language) {
-      const isKnown = childrenOf(each, "Language").some((one) =>
-        childValue(one, "LanguageRole") === "01"
-      );
-      return isKnown ? each : withMore(each, [
-        element("Language", [element("LanguageRole", "01"), language]),
-      ]);
-    }
-    if (each.name === "Price" && (type || currency)) {
-      const isPriced = child(each, "PriceAmount") !== undefined;
-      return withMore(each, [
-        ...type && !child(each, "PriceType") ? [type] : [],
-        ...currency && isPriced && !child(each, "CurrencyCode") ? [currency] : [],
-      ]);
-    }
-    return hasCredentials(each) ? { ...each, text: each.text.replace(CREDENTIALS, "$1") } : each;
-  });
-  return { record, origins };
-}
-
-function withMore(each: Element, more: Element[]): Element {
-  return more.length > 0 ? { ...each, children: [...each.children, ...more] } : each;
-}
-
-/** The tree after a change of each element. Parts that do not change are shared. */
-function changedTree(
-  each: Element,
-  change: (each: Element) => Element,
-): Element {
-  let children = each.children;
-  children.forEach((child, i) => {
-    const changed = changedTree(child, change);
-    if (changed === child) return;
-    if (children === each.children) children = [...children];
-    children[i] = changed;
-  });
-  return change(children === each.children ? each : { ...each, children });
-}
-
-/** The user and password of a URL (RFC 3986, 3.2.1). */
-const CREDENTIALS = /\b((?:https?|ftps?|sftp):\/\/)[^\s\/?#@"'<>]*@/gi;
-
-function hasCredentials({ text }: Element): boolean {
-  return text.includes("@") && text.search(CREDENTIALS) >= 0;
-}
-
-/** The stored record after a partial update: the update's blocks replace its own. */
-export function replaceBlocks(stored: Element, update: Element): Element {
-  const blocks = BLOCKS.filter((block) => child(update, block));
-  const references = marketReferencesIn(update);
-  const isReplaced = (each: Element) =>
-    each.name === "ProductSupply" && references
-      ? references.includes(childValue(each, "MarketReference")!)
-      : (blocks as string[]).includes(each.name);
-  const children = stored.children.filter((each) => !isReplaced(each));
-  const added = update.children.filter(({ name }) => (blocks as string[]).includes(name));
-  const order = (name: string) => (BLOCKS as readonly string[]).indexOf(name);
-  return {
-    ...stored,
-    children: [...children, ...added].sort((a, b) => order(a.name) - order(b.name)),
-  };
-}
-
-/** The market references of all product supplies in a record, if all have one. */
-function marketReferencesIn(record: Element): string[] | undefined {
-  const references = childrenOf(record, "ProductSupply").map((supply) =>
-    childValue(supply, "MarketReference")
-  );
-  return references.length > 0 && !references.includes(undefined)
-    ? references as string[]
-    : undefined;
 }

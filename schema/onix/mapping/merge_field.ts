@@ -1,6 +1,7 @@
 import type { Entry } from "../../bodies.ts";
 import { isEqual, objectsIn } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
+import { PARTIAL } from "../rules/notifications.ts";
 import { isSameCollection } from "./collections.ts";
 import type { Conflict } from "./conflicts.ts";
 import { repeatedRows } from "./contributors.ts";
@@ -122,7 +123,7 @@ export function saysField(name: string, incoming: NewRecord, here: unknown): boo
   const { block } = MAPPING[name]!;
   const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS) && !isAnnounced(name, here);
   return !isUnread &&
-    (incoming.notification !== "04" || block !== null && incoming.blocks.includes(block));
+    (incoming.notification !== PARTIAL || block !== null && incoming.blocks.includes(block));
 }
 
 /** Whether the field is the link of a resource, which is told of. */

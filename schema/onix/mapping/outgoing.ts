@@ -1,30 +1,23 @@
 import type { Entry } from "../../bodies.ts";
 import { isEqual, isObject, objectsIn } from "../../objects.ts";
+import { CONFIRMED, DELETION } from "../rules/notifications.ts";
 import type { Release } from "../rules/releases.ts";
-import { child, copyOf, type Element, element, saySame, setChild } from "../xml/element.ts";
+import { child, copyOf, type Element, element, setChild } from "../xml/element.ts";
 import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
-import { copyIds } from "./ids.ts";
 import { IDENTIFIERS, REFERENCES } from "./linked.ts";
-import { BLOCKS, type Book, containerOf, type Mapped } from "./mapped.ts";
+import { type Book, containerOf, type Mapped } from "./mapped.ts";
 import { MAPPED, MAPPING, PRODUCT_CODE } from "./mapping.ts";
 import { textOf } from "./codec.ts";
-import type { Differences } from "./differences.ts";
-import { type Reading, readValues, type RecordValues } from "./reading.ts";
+import { readValues, type RecordValues } from "./reading.ts";
 import { RecordReader } from "./record_reader.ts";
+import type { Received } from "./stored_record.ts";
 
 /*
  * Records on their way out. In: a product, and the record last received of it. Out: a valid
  * record, which is that one, changed where the product has changed since.
  */
-
-/** The record last received. Its elements have the ids of what they stand for. */
-export interface Received {
-  record: Element;
-  /** The fields in which the product differed from the record when it was received. */
-  differences: Differences | null;
-}
 
 /**
  * The product as a record: the record last received, changed where the product has changed
@@ -37,10 +30,10 @@ export function writeRecord(
 ): Mended {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
-    element("NotificationType", "03"),
+    element("NotificationType", CONFIRMED),
   ]);
   withhold(record);
-  writeChanges(book, record, received);
+  writeDifferingFields(book, record, received);
   writeIdentifiers(book, record);
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
@@ -54,7 +47,7 @@ export function writeRecord(
 const LENIENT = { isSilent: true, isLenient: true };
 
 /** Writes the fields in which the product differs from the record into the record. */
-function writeChanges(
+function writeDifferingFields(
   book: Book,
   record: Element,
   received: Received | null,
@@ -133,46 +126,6 @@ function blockOf(record: Element, { block }: Mapped): Element {
   return added;
 }
 
-/**
- * Reads the values of a stored record that a product can have. Blocks in which another
- * record says the same have its values: they are not read, and the ids go to the other.
- */
-export function readStored(
-  record: Element,
-  known?: Pick<Reading, "record" | "values">,
-): Reading {
-  const same = known ? sameBlocks(record, known.record) : NO_BLOCKS;
-  const others = withoutBlocks(record, same);
-  withhold(others);
-  const reader = new RecordReader(others, { isSilent: true });
-  const values = readValues(others, reader);
-  for (const block of same) {
-    copyIds(allOf(record, block), allOf(known!.record, block));
-  }
-  for (const [name, { block }] of MAPPED) {
-    if (block && same.has(block)) values[name] = known!.values[name];
-  }
-  return { record, values, reader };
-}
-
-const NO_BLOCKS: ReadonlySet<string> = new Set();
-
-function sameBlocks(a: Element, b: Element): ReadonlySet<string> {
-  return new Set(
-    BLOCKS.filter((block) => saySame(allOf(a, block), allOf(b, block))),
-  );
-}
-
-function withoutBlocks(record: Element, names: ReadonlySet<string>): Element {
-  const children = record.children.filter(({ name }) => !names.has(name));
-  return { ...record, children };
-}
-
-/** The children with this name, those that are withheld, too. */
-function allOf({ children }: Element, name: string): Element[] {
-  return children.filter((child) => child.name === name);
-}
-
 /** The paths of what would make a message with this record invalid, without positions. */
 export function notSentOf(
   record: Element,
@@ -194,7 +147,7 @@ export function deletionRecord(
 ): Element {
   return element("Product", [
     element("RecordReference", reference),
-    element("NotificationType", "05"),
+    element("NotificationType", DELETION),
     ...isbn13 === null ? [] : [
       element("ProductIdentifier", [
         element("ProductIDType", "15"),

@@ -23,7 +23,7 @@ export class RecordReader {
   #empty = new Set<Element>();
   #elements = new Map<object, Element>();
   #unreadable = new Set<string>();
-  #faults = 0;
+  #failures = 0;
 
   /** Without messages, it takes less time. */
   constructor(
@@ -79,7 +79,7 @@ export class RecordReader {
   }
 
   /** Says why the record is rejected. */
-  fault(
+  reject(
     code: string,
     message: string,
     element: Element,
@@ -115,7 +115,7 @@ export class RecordReader {
 
   /** Notes that what is read stays in the record, for a reason that was told or that nobody needs. */
   fail(): void {
-    this.#faults++;
+    this.#failures++;
   }
 
   /** Whether a value may be what its kind demands: any text, or a code of its list. Warns of another code. */
@@ -143,10 +143,10 @@ export class RecordReader {
 
   /** Reads something, and says whether all of it could be read. */
   attempt<T>(read: () => T): { result: T; isWhole: boolean } {
-    const before = this.#faults;
+    const before = this.#failures;
     const result = read();
-    const isWhole = this.#faults === before;
-    this.#faults = before;
+    const isWhole = this.#failures === before;
+    this.#failures = before;
     return { result, isWhole };
   }
 

@@ -76,7 +76,7 @@ function productOf(outcome: NamedOutcome): Element {
   return element("Product", [
     element("RecordReference", record_reference),
     element("RecordStatus", recordStatus(outcome)),
-    ...messages.map(detailOf),
+    ...messages.map(statusDetail),
   ]);
 }
 
@@ -84,7 +84,7 @@ function productOf(outcome: NamedOutcome): Element {
  * A message of the report: its severity (List 224), and its place. List 225 has a code for
  * it in general, so that our own goes before the sentence.
  */
-function detailOf({ code, severity, path, message, value }: Message): Element {
+function statusDetail({ code, severity, path, message, value }: Message): Element {
   const shown = value === null ? "" : ` (${value})`;
   return element("RecordStatusDetail", [
     element("StatusDetailType", severity === "error" ? "E" : "W"),

@@ -53,11 +53,11 @@ export interface Report {
 const MAX_OUTCOMES = 10_000;
 const MAX_MESSAGES = 20_000;
 
-/** What is counted of a record besides its outcome. */
-export interface Beside {
-  /** What is kept in the record alone. */
+/** What of a record is left out. */
+export interface LeftOut {
+  /** What no field of the product holds: the record alone keeps it. */
   unmapped?: Paths | undefined;
-  /** What will not be sent. */
+  /** What messages will not have. */
   notSent?: Paths | undefined;
   /** How many warnings are left out of its outcome. */
   moreMessages?: number | undefined;
@@ -84,7 +84,7 @@ export class ReportTally {
   /** Adds a record. */
   add(
     outcome: Outcome,
-    { unmapped, notSent, moreMessages = 0 }: Beside = {},
+    { unmapped, notSent, moreMessages = 0 }: LeftOut = {},
   ): void {
     const { messages } = outcome;
     this.#records++;
@@ -119,8 +119,8 @@ export class ReportTally {
       more: this.#more,
       more_messages: this.#moreMessages,
       more_paths: this.#morePaths,
-      unmapped: inOrder(this.#unmapped),
-      not_sent: inOrder(this.#notSent),
+      unmapped: mostFrequentFirst(this.#unmapped),
+      not_sent: mostFrequentFirst(this.#notSent),
     };
   }
 
@@ -138,7 +138,7 @@ function errorsFirst(a: Message, b: Message): number {
   return Number(b.severity === "error") - Number(a.severity === "error");
 }
 
-function inOrder(counts: Map<string, number>): Counted[] {
+function mostFrequentFirst(counts: Map<string, number>): Counted[] {
   return [...counts].map(([path, records]) => ({ path, records }))
     .sort((a, b) => b.records - a.records || (a.path < b.path ? -1 : 1));
 }

@@ -1,0 +1,21 @@
+/* What a record is for, as its sender says: its `NotificationType` (List 1). */
+
+/** The types that the service reads. */
+// deno-fmt-ignore
+export const NOTIFICATIONS = ["01", "02", "03", "04", "05", "88", "89"] as const;
+
+export type Notification = typeof NOTIFICATIONS[number];
+
+/** A whole, confirmed record: what goes out of a product that came without one. */
+export const CONFIRMED = "03" satisfies Notification;
+
+/** A partial update: its blocks replace those of the last record. */
+export const PARTIAL = "04" satisfies Notification;
+
+/** A deletion: only what finds its product counts. */
+export const DELETION = "05" satisfies Notification;
+
+/** Whether a record is a test, which writes nothing. */
+export function isTest(notification: Notification): boolean {
+  return notification === "88" || notification === "89";
+}
