@@ -8,7 +8,7 @@ import { findProducts, lockFound, Matches } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { type Outcomes, type Planned, planOf, type PlanOptions } from "./plan.ts";
-import { faultOf } from "./record_messages.ts";
+import { faultOfWrite } from "./record_messages.ts";
 import { noteReadings, noteReferences, noteSenders, storeRecords } from "./records.ts";
 import { writesOf } from "./writes.ts";
 
@@ -103,7 +103,7 @@ async function pass(
     loud,
     async (done) => void await tx.send(...storeRecords(done)),
   );
-  for (const [one, error] of faults) reject(one, faultOf(error));
+  for (const [one, error] of faults) reject(one, faultOfWrite(error));
   const stored = [...done, ...quiet];
   for (const { item, id, outcome, messages } of stored) {
     outcomes.set(item, outcomeOf(item, outcome, id, ...messages));

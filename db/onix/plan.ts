@@ -1,16 +1,15 @@
-import type { Outcome } from "../../schema/onix/report/report.ts";
 import { isbnNumber } from "../../schema/isbn.ts";
+import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
+import type { Outcome } from "../../schema/onix/report/report.ts";
 import { DELETION, PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Found, type Matches, referencesOf } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
-import type { Message } from "../../schema/onix/xml/paths.ts";
-import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
 import {
   ambiguous,
   isbnInUse,
   NOT_FOUND,
-  STALE,
+  STALE_RECORD,
   superseded,
   UNKNOWN_RECORD,
 } from "./record_messages.ts";
@@ -50,34 +49,6 @@ export interface PlanOptions {
   stale: Stale;
 }
 
-/** Whether the product has the record already, and nothing is to be written again. */
-function isUnchanged(
-  { gist: { digest, reference, notification } }: Item,
-  found: Found,
-  { edits }: PlanOptions,
-): boolean {
-  return found.digest === digest &&
-    (found.is_current || edits !== "overwrite") &&
-    referencesOf(found).includes(reference) &&
-    notification !== PARTIAL && notification !== DELETION;
-}
-
-/** Whether the sender has sent a later message with the product, so that this record is skipped. */
-function isStale(
-  { arrived: { sent: { at } } }: Item,
-  { sent_at }: Found,
-  { stale }: PlanOptions,
-): boolean {
-  return stale === "skip" && at !== null && sent_at !== null && at < sent_at;
-}
-
-/** Whether an earlier record of the message has the ISBN of this one, and the two are of different products. */
-function isOfRival(rival: string, { gist }: Item, found: Found | undefined): boolean {
-  const references = found ? referencesOf(found) : [];
-  return !references.includes(rival) ||
-    !references.includes(gist.reference);
-}
-
 /**
  * Plans a pass, in which each product is written once. Of several whole records of a
  * product the last one counts. A partial update after another record of its product comes
@@ -91,72 +62,115 @@ export function planOf(
   options: PlanOptions,
 ): Plan {
   const planned = new Map<string, Planned>();
+  // The ISBNs of records with products. Once written, they may find products for other records.
   const writtenIsbns = new Set<string>();
   let later: Item[] = [];
-  const decide = (
-    item: Item,
-    outcome: "rejected" | "unchanged",
-    id: string | null,
-    ...messages: Message[]
-  ) => outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
 
   for (const [at, item] of items.entries()) {
-    const { reference, notification } = item.gist;
+    const match = matchOf(item, matches, options);
+    if ("outcome" in match) {
+      outcomes.set(item, match.outcome);
+      continue;
+    }
+    const { found } = match;
     const isbn13 = isbnNumber(item.gist);
-    const found = matches.of(item);
-    if (found === "ambiguous") {
-      decide(item, "rejected", null, ambiguous(item.incoming, matches.sharing(isbn13)));
-      continue;
-    }
-    const { rival } = item;
-    if (rival !== undefined && isOfRival(rival, item, found)) {
-      decide(item, "rejected", null, isbnInUse(item.incoming, rival));
-      continue;
-    }
-    if (found && isStale(item, found, options)) {
-      decide(item, "unchanged", found.id, STALE);
-      continue;
-    }
-    const names = found
-      ? [`id ${found.id}`]
-      : [`reference ${reference}`, ...isbn13 ? [`isbn ${isbn13}`] : []];
-    const earlier = names.map((name) => planned.get(name)).find((one) => one);
-    const findsWritten = !found && isbn13 !== null && !earlier &&
-      writtenIsbns.has(isbn13);
-    if (findsWritten || earlier && notification === PARTIAL) {
+    const keys = sharedKeysOf(item, found);
+    const earlier = keys.map((key) => planned.get(key)).find((one) => one);
+    const mayFindWritten = !found && !earlier && isbn13 !== null && writtenIsbns.has(isbn13);
+    if (mayFindWritten || earlier && item.gist.notification === PARTIAL) {
       later = items.slice(at);
       break;
     }
     if (earlier) {
-      decide(earlier.item, "unchanged", found?.id ?? null, superseded(item.arrived.line));
-      for (const [name, one] of planned) {
-        if (one === earlier) planned.delete(name);
-      }
+      const message = superseded(item.arrived.line);
+      outcomes.set(earlier.item, outcomeOf(earlier.item, "unchanged", found?.id ?? null, message));
+      for (const [key, one] of planned) if (one === earlier) planned.delete(key);
     }
-    if (!found && notification === PARTIAL) {
-      decide(item, "rejected", null, NOT_FOUND);
-      continue;
-    }
-    if (!found && notification === DELETION) {
-      decide(item, "unchanged", null, UNKNOWN_RECORD);
+    const lacking = found ? undefined : withoutProduct(item);
+    if (lacking) {
+      outcomes.set(item, lacking);
       continue;
     }
     const one: Planned = found ? { item, id: found.id, found } : { item, id: uuidv7() };
-    for (const name of names) planned.set(name, one);
+    for (const key of keys) planned.set(key, one);
     if (found && isbn13) writtenIsbns.add(isbn13);
   }
 
-  const all = [...new Set(planned.values())];
-  const changes: Planned[] = [];
-  const deletions: Planned[] = [];
-  const unchanged: Planned[] = [];
-  for (const one of all) {
-    const { item, id, found } = one;
-    if (item.gist.notification === DELETION) deletions.push(one);
-    else if (found && isUnchanged(item, found, options)) {
-      decide(item, "unchanged", id);
-      unchanged.push(one);
-    } else changes.push(one);
-  }
+  const { changes = [], deletions = [], unchanged = [] } = Object.groupBy(
+    new Set(planned.values()),
+    (one) => taskOf(one, options),
+  );
+  for (const { item, id } of unchanged) outcomes.set(item, outcomeOf(item, "unchanged", id));
   return { changes, deletions, unchanged, later };
+}
+
+/** The product of a record, which may be a new one, or why nothing is written of it. */
+function matchOf(
+  item: Item,
+  matches: Matches,
+  options: PlanOptions,
+): { found: Found | undefined } | { outcome: Outcome } {
+  const found = matches.of(item);
+  const { rival } = item;
+  if (found === "ambiguous") {
+    const sharing = matches.sharing(isbnNumber(item.gist));
+    return { outcome: outcomeOf(item, "rejected", null, ambiguous(item.incoming, sharing)) };
+  }
+  if (rival !== undefined && isOfRival(rival, item, found)) {
+    return { outcome: outcomeOf(item, "rejected", null, isbnInUse(item.incoming, rival)) };
+  }
+  if (found && isStale(item, found, options)) {
+    return { outcome: outcomeOf(item, "unchanged", found.id, STALE_RECORD) };
+  }
+  return { found };
+}
+
+/** Whether two records with one ISBN are of different products: this one, and its rival with another reference. */
+function isOfRival(rival: string, { gist }: Item, found: Found | undefined): boolean {
+  const references = found ? referencesOf(found) : [];
+  return !references.includes(rival) || !references.includes(gist.reference);
+}
+
+/** Whether the sender has sent a later message with the product, so that this record is skipped. */
+function isStale(
+  { arrived: { sent: { at } } }: Item,
+  { sent_at }: Found,
+  { stale }: PlanOptions,
+): boolean {
+  return stale === "skip" && at !== null && sent_at !== null && at < sent_at;
+}
+
+/** What another record of the same product shares with this one: the product, or while there is none, a reference or an ISBN. */
+function sharedKeysOf({ gist }: Item, found: Found | undefined): string[] {
+  if (found) return [`id ${found.id}`];
+  const isbn13 = isbnNumber(gist);
+  return [`reference ${gist.reference}`, ...isbn13 ? [`isbn ${isbn13}`] : []];
+}
+
+/** The outcome of a record that presupposes a product, where there is none. */
+function withoutProduct(item: Item): Outcome | undefined {
+  const { notification } = item.gist;
+  if (notification === PARTIAL) return outcomeOf(item, "rejected", null, NOT_FOUND);
+  if (notification === DELETION) return outcomeOf(item, "unchanged", null, UNKNOWN_RECORD);
+}
+
+/** What is to be done with a record: the list of a plan that it is in. */
+function taskOf(
+  { item, found }: Planned,
+  options: PlanOptions,
+): Exclude<keyof Plan, "later"> {
+  if (item.gist.notification === DELETION) return "deletions";
+  return found && isUnchanged(item, found, options) ? "unchanged" : "changes";
+}
+
+/** Whether the product has the record already, and nothing is to be written again. */
+function isUnchanged(
+  { gist: { digest, reference, notification } }: Item,
+  found: Found,
+  { edits }: PlanOptions,
+): boolean {
+  return found.digest === digest &&
+    (found.is_current || edits !== "overwrite") &&
+    referencesOf(found).includes(reference) &&
+    notification !== PARTIAL;
 }

@@ -34,7 +34,7 @@ export function overfull(limit: string): Message {
 }
 
 /** The message of a record whose product cannot be written. */
-export function faultOf({ code, details, message }: ApiError): Message {
+export function faultOfWrite({ code, details, message }: ApiError): Message {
   if (code === "CONFLICT") return fault("in_use", message);
   const [detail] = details ?? [];
   return fault(detail?.code ?? "refused", detail?.message ?? message);
@@ -114,7 +114,7 @@ export function otherReference(reference: string, value: string): Message {
   return messageOf("warning", "other_reference", message, at);
 }
 
-export const STALE = messageOf(
+export const STALE_RECORD = messageOf(
   "warning",
   "stale",
   "The sender has sent a later message with this product: this record is not applied",
