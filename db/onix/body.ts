@@ -17,7 +17,7 @@ import type { Element } from "../../schema/onix/xml/element.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import { FIELDS } from "../../schema/product.ts";
 import type { Links } from "./links.ts";
-import type { Linked, LinkRow, LinkWarning } from "./named_records.ts";
+import type { LinkedRecord, LinkRow, LinkWarning } from "./named_records.ts";
 import { PARTIES } from "./party_identifiers.ts";
 
 /*
@@ -27,14 +27,14 @@ import { PARTIES } from "./party_identifiers.ts";
  */
 
 /** What is written to some fields. */
-interface Part {
+interface BodyPart {
   body: ProductBody;
   /** What the product then shows of the records that these fields refer to. */
   shown?: Entry;
 }
 
 /** Warns of what was linked. The element of the field that is meant is named. */
-type Tell = (
+type TellOfLinks = (
   warnings: readonly LinkWarning[],
   elementOf: (field: string) => Element,
 ) => void;
@@ -49,21 +49,21 @@ export function bodyOf(
 ): { body: ProductBody; after: Book; messages: Message[] } {
   const messages = new Map<string, Message>();
   // A contributor has a row for each role: what is wrong with its element is told once.
-  const tell: Tell = (warnings, elementOf) => {
+  const tell: TellOfLinks = (warnings, elementOf) => {
     for (const { code, field, message } of warnings) {
       const place = incoming.reader.placeOf(elementOf(field));
       const told: Message = { severity: "warning", code, ...place, message };
       messages.set(`${code} ${place.path}`, told);
     }
   };
-  const parts: Part[] = [
-    ownFields(written, now),
-    collateral(written, book),
-    ...PARTIES.map(([field, table]) => party(field, links[table][0], written, now, tell)),
-    ...CODED.map(([field, list]) => coded(field, list, written)),
-    productForm(written, links, book.product),
-    contributors(written, now, links, tell),
-    collections(written, now, links, book.product, tell),
+  const parts: BodyPart[] = [
+    ownFieldsPart(written, now),
+    collateralPart(written, book),
+    ...PARTIES.map(([field, table]) => partyPart(field, links[table][0], written, now, tell)),
+    ...CODED.map(([field, list]) => codedPart(field, list, written)),
+    productFormPart(written, links, book.product),
+    contributorsPart(written, now, links, tell),
+    collectionsPart(written, now, links, book.product, tell),
   ];
   const body = Object.assign({}, ...parts.map(({ body }) => body));
   const shown = Object.assign({}, ...parts.map(({ shown }) => shown));
@@ -76,10 +76,10 @@ export function bodyOf(
   return { body, after, messages: [...messages.values()] };
 }
 
-const NOTHING: Part = { body: {} };
+const NOTHING: BodyPart = { body: {} };
 
 /** The fields that have the same name and value in a record. */
-function ownFields(written: RecordValues, { values }: Reading): Part {
+function ownFieldsPart(written: RecordValues, { values }: Reading): BodyPart {
   const body: ProductBody = {};
   for (const [name, value] of Object.entries(written)) {
     const field = FIELDS[name];
@@ -92,7 +92,7 @@ function ownFields(written: RecordValues, { values }: Reading): Part {
 }
 
 /** One array here, which has an element for each of its types. */
-function collateral(written: RecordValues, book: Book): Part {
+function collateralPart(written: RecordValues, book: Book): BodyPart {
   if (!COLLATERAL_TYPES.some((type) => type in written)) return NOTHING;
   const all = COLLATERAL_TYPES.flatMap((type) =>
     objectsIn(type in written ? written[type] : MAPPING[type]!.valueIn(book))
@@ -100,13 +100,13 @@ function collateral(written: RecordValues, book: Book): Part {
   return { body: { collateral: all } };
 }
 
-function party(
+function partyPart(
   field: string,
-  linked: Linked | undefined,
+  linked: LinkedRecord | undefined,
   written: RecordValues,
   { record }: Reading,
-  tell: Tell,
-): Part {
+  tell: TellOfLinks,
+): BodyPart {
   if (!(field in written)) return NOTHING;
   const found = elementOfField(record, field);
   if (linked && found) {
@@ -125,7 +125,7 @@ const CODED = [
   ["product_availability", "65"],
 ] as const;
 
-function coded(field: string, list: string, written: RecordValues): Part {
+function codedPart(field: string, list: string, written: RecordValues): BodyPart {
   if (!(field in written)) return NOTHING;
   const code = written[field] as string | undefined;
   return {
@@ -135,11 +135,11 @@ function coded(field: string, list: string, written: RecordValues): Part {
 }
 
 /** The format of a form, unless the product's own has that form. */
-function productForm(
+function productFormPart(
   written: RecordValues,
   { formatId }: Links,
   { format_id, product_form_id = null }: Entry,
-): Part {
+): BodyPart {
   if (!("product_form" in written)) return NOTHING;
   const code = written.product_form as string | undefined;
   const form = code ? idOfCode("150", code) : null;
@@ -150,12 +150,12 @@ function productForm(
   };
 }
 
-function contributors(
+function contributorsPart(
   written: RecordValues,
   { reader }: Reading,
   links: Links,
-  tell: Tell,
-): Part {
+  tell: TellOfLinks,
+): BodyPart {
   if (!("contributors" in written)) return NOTHING;
   const named = objectsIn(written.contributors) as unknown as ContributorRow[];
   const seen = new Set<string>();
@@ -178,13 +178,13 @@ function contributors(
   return { body: { contributors: rows } };
 }
 
-function collections(
+function collectionsPart(
   written: RecordValues,
   { reader }: Reading,
   links: Links,
   { series_id }: Entry,
-  tell: Tell,
-): Part {
+  tell: TellOfLinks,
+): BodyPart {
   if (!("collections" in written)) return NOTHING;
   const seen = new Set<string>();
   const shown: LinkRow[] = [];

@@ -20,9 +20,15 @@ import type { Book } from "../../schema/onix/mapping/mapped.ts";
 import type { Differences } from "../../schema/onix/mapping/differences.ts";
 
 /*
- * What the record of a product is written from: the product, its contributors, and the
- * record last received.
+ * The source of a product's record, which is what that is written from: the product, its
+ * contributors, the identifiers of its parties, and the record last received.
  */
+
+/** The source of a product's record. */
+export interface RecordSource extends BesideProduct {
+  /** The full product as JSON text. */
+  product: string;
+}
 
 /** What is stored beside the JSON of a product. */
 export interface BesideProduct extends ReceivedRow, Sender {
@@ -35,7 +41,7 @@ export interface BesideProduct extends ReceivedRow, Sender {
   digest: string | null;
 }
 
-/** The record that is stored of a product. Null: there is none. */
+/** A record last received as it is stored. Null: there is none. */
 export interface ReceivedRow {
   record: string | null;
   differences: Differences | null;
@@ -88,20 +94,11 @@ export const receivedRecord = sql`
   ) n on true
 `;
 
-/** A product, and what its record is written from. */
-export interface Source extends BesideProduct {
-  /** The full product as JSON text. */
-  product: string;
-}
-
-/**
- * What the record of a product is written from, and the entity tag of that. Throws
- * `NOT_FOUND`.
- */
+/** The source of a product's record, and its entity tag. Throws `NOT_FOUND`. */
 export async function getSource(
   database: Queries,
   id: string,
-): Promise<{ source: Source; etag: string }> {
+): Promise<{ source: RecordSource; etag: string }> {
   const stored = await readLong(
     database,
     "lookUp",
@@ -155,7 +152,7 @@ const bytes = sql`(
 
 /** The book of a source, whose product was parsed from its text. */
 export function bookOf(
-  { product, contributors, identifiers, ...rest }: Source,
+  { product, contributors, identifiers, ...rest }: RecordSource,
 ): Book {
   const { publisher, imprint } = JSON.parse(identifiers);
   return {
@@ -174,7 +171,7 @@ export function byId(records: string): Book["contributors"] {
 }
 
 /** The record of a product as it goes out. */
-export function recordOf(source: Source, release: Release): Mended {
+export function recordOf(source: RecordSource, release: Release): Mended {
   const received = receivedIn(source);
   return writeRecord(bookOf(source), received, release);
 }

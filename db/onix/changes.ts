@@ -19,14 +19,19 @@ import {
   besideProduct,
   receivedRecord,
   recordOf,
-  type Source,
+  type RecordSource,
 } from "./books.ts";
 import { ownReference } from "./find.ts";
+
+/*
+ * The feed of records: the changes of `/products/changes`, each with what a record is written
+ * from. It also deletes references under which products no longer go out.
+ */
 
 /** A change of a product: what its record is written from, or its deletion. */
 export type OnixChange =
   & { id: string; reference: string | null }
-  & ({ source: Source } | ({ source: null } & DeletedNumbers));
+  & ({ source: RecordSource } | ({ source: null } & DeletedNumbers));
 
 /** What others know a deleted product by. */
 interface DeletedNumbers {
@@ -50,7 +55,7 @@ export async function listOnixChanges(
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, (range) => {
     const positions = positionsOf(range, limit, retiredAfter(range));
-    return readPage(database, positions, limit);
+    return readRecordsPage(database, positions, limit);
   });
 }
 
@@ -59,19 +64,19 @@ export async function readSources(
   database: Reads,
   ids: Statement,
   limit: number,
-): Promise<{ sources: (Source & { id: string })[]; more: boolean }> {
+): Promise<{ sources: (RecordSource & { id: string })[]; more: boolean }> {
   const positions = sql`
     select
       0::bigint as version, f.id, null::timestamptz as deleted_at,
       row_number() over (order by f.id) as place
     from (${ids} limit ${String(limit + 1)}) f
   `;
-  const { changes, more } = await readPage(database, positions, limit);
+  const { changes, more } = await readRecordsPage(database, positions, limit);
   const sources = changes.flatMap(({ id, source }) => source ? [{ ...source, id }] : []);
   return { sources, more };
 }
 
-async function readPage(
+async function readRecordsPage(
   database: Reads,
   positions: Statement,
   limit: number,

@@ -17,43 +17,36 @@ import { uuidv7 } from "../uuid.ts";
 import { bookOf, receivedIn } from "./books.ts";
 import { type StoredForm, storedForm } from "./items.ts";
 import type { Planned } from "./plan.ts";
-import type { StoredBeside } from "./records.ts";
+import type { Comparable } from "./stored_products.ts";
 
 /*
  * A record beside its product. In: the record, the product, and the records of it that are
  * stored. Out: the values that it changes, and the record to store.
  */
 
-/** A product as JSON text, with what is stored beside it. */
-export interface Stored extends StoredBeside {
-  product: string;
-}
-
 /** A record beside its product. */
 export interface Compared {
   one: Planned;
   book: Book;
+  /** The record to store, and its values. */
   form: StoredForm;
   now: Reading;
+  /** The previous record of its sender, or else of any. */
   last: Last | null;
-  /** The record last received. */
+  /** The record last received of any sender. */
   received: Received | null;
   merged: Merged;
 }
 
-/** Compares a record with the last one of its sender, or of any, and with its product, if it has one. */
-export function compare(
-  one: Planned,
-  stored: Stored | null,
-  edits: Edits,
-): Compared {
+/** Compares a record with the previous one of its sender, or else of any, and with its product, if it has one. */
+export function compare({ one, stored }: Comparable, edits: Edits): Compared {
   const { incoming } = one.item;
   const book = stored ? bookOf(stored) : newBook(one);
   const received = stored && receivedIn(stored);
-  const own = (stored && receivedIn(stored.own)) ?? received;
-  const form = formToStore(one, book, own, received, edits);
+  const previous = (stored && receivedIn(stored.own)) ?? received;
+  const form = formToStore(one, book, previous, received, edits);
   const now = form === one.item.form ? incoming : readStoredRecord(form.record);
-  const last = own && { ...readStoredRecord(own.record, now), ...own };
+  const last = previous && { ...readStoredRecord(previous.record, now), ...previous };
   // A record with an ISBN-10 alone also has an ISBN-13: the 978 form.
   const { isbn13 } = book.product;
   if (last && isbn13 && isbnNumber(last.values) === isbn13) {
@@ -63,17 +56,17 @@ export function compare(
   return { one, book, form, now, last, received, merged };
 }
 
-/** The record to store: that of the message, or the last one with the blocks of a partial update. */
+/** The record to store: that of the message, or the previous one with the blocks of a partial update. */
 function formToStore(
   { item, found }: Planned,
   book: Book,
-  own: Received | null,
+  previous: Received | null,
   received: Received | null,
   edits: Edits,
 ): StoredForm {
   if (item.gist.notification !== PARTIAL) return item.form;
-  const base = own && (found!.is_current || edits !== "overwrite")
-    ? own.record
+  const base = previous && (found!.is_current || edits !== "overwrite")
+    ? previous.record
     // What requests have changed since stays changed.
     : writeRecord(book, received, "3.1").record;
   return storedForm(replaceBlocks(base, item.incoming.record));

@@ -7,13 +7,13 @@ import type { Reads } from "../products/feed.ts";
 import { readAhead } from "../read_ahead.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { changedRecord, listOnixChanges } from "./changes.ts";
-import { type Form, readSender } from "./message.ts";
+import { type MessageForm, readSender } from "./message.ts";
 
 /** The records of a page of the feed, of which two are held, and the least size of what is written at once. */
 const RECORDS_PER_PAGE = 250;
 const CHUNK_LENGTH = 65_536;
 
-export interface ExportOptions extends Form {
+export interface ExportOptions extends MessageForm {
   after?: Cursor | undefined;
   /** Writes a part of the message. */
   write(text: string): Promise<void>;

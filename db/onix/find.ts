@@ -45,7 +45,7 @@ function productKeysOf(items: readonly Item[]): LockKey[] {
 }
 
 /** What is known of product `p`, its record `n` and the sender `x` when a message arrives. */
-const found = sql`
+const FOUND = sql`
     p.id,
     p.isbn13,
     p.isbn10,
@@ -78,7 +78,7 @@ function withRecord(sender: string | null): Statement {
  */
 export function findProducts(items: readonly Item[]): Statement<Found> {
   return unprepared(sql`
-    select ${found}
+    select ${FOUND}
     from ${withRecord(senderOf(items))}
     where p.organization_id = ${organization} and ${mayBeOf(items)}
     order by p.id
@@ -95,7 +95,7 @@ export async function lockFound(
     tx,
     productKeysOf(items),
     mayBeOf(items),
-    sql<Found>`select ${found}, ${sizeOfStored} as bytes from ${from}`,
+    sql<Found>`select ${FOUND}, ${sizeOfStored} as bytes from ${from}`,
   );
 }
 

@@ -4,12 +4,14 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { transactionOrDryRun } from "../dry_run.ts";
 import { writeTogether } from "../products/write_together.ts";
+import { noteGists } from "./gists.ts";
 import { findProducts, lockFound, Matches } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
 import type { MessageBooks } from "./message_books.ts";
+import { noteReferences, noteSenders } from "./notes.ts";
 import { type Outcomes, type Planned, planOf, type PlanOptions } from "./plan.ts";
 import { faultOfWrite } from "./record_messages.ts";
-import { noteReadings, noteReferences, noteSenders, storeRecords } from "./records.ts";
+import { storeRecords } from "./records.ts";
 import { writesOf } from "./writes.ts";
 
 /*
@@ -76,7 +78,7 @@ async function decideAlone(
     .flatMap(([found, own]) => typeof found === "object" && own.length === 1 ? own : []);
   const outcomes: Outcomes = new Map();
   const { unchanged } = planOf(alone, matches, outcomes, options);
-  const notes = [...noteSenders(unchanged, options), ...noteReadings(unchanged)];
+  const notes = [...noteSenders(unchanged, options), ...noteGists(unchanged)];
   if (notes.length > 0 && !options.dryRun) await database.write(...notes);
   return outcomes;
 }
@@ -112,7 +114,7 @@ async function pass(
     ...storeRecords(quiet),
     ...noteReferences(stored),
     ...noteSenders([...stored, ...plan.unchanged], options),
-    ...noteReadings(plan.unchanged),
+    ...noteGists(plan.unchanged),
   );
   return plan.later;
 }

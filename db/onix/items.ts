@@ -14,8 +14,8 @@ import { FAILED } from "./record_messages.ts";
 
 /*
  * The records of a message. Reading one takes most of the time of an import, and depends on
- * nothing that is stored. So what it has found out is stored with the hash of all that
- * decides that, and the same record is not read again until its values are needed.
+ * nothing that is stored. So what it has found out, the gist, is stored behind a key, which is
+ * the hash of all that decides it: the same record is not read again until its values are needed.
  */
 
 /** A record of a message as it arrived. */
@@ -87,23 +87,23 @@ export interface StoredForm {
   digest: string;
 }
 
-/** The gists that are stored, each behind its key as text, by these keys. */
-export type Readings = ReadonlyMap<string, string>;
+/** Stored gists by their keys: each is the text of its key, and behind that its JSON. */
+export type StoredGists = ReadonlyMap<string, string>;
 
-/** The key of a gist that is stored. */
-export function keyOf(reading: string): string {
-  return reading.slice(0, reading.indexOf("{"));
+/** The key of a stored gist. */
+export function keyOfGist(storedGist: string): string {
+  return storedGist.slice(0, storedGist.indexOf("{"));
 }
 
 /** The longest gist that is stored, in characters. Those of real records have a thousand. */
-const MAX_READING = 32 * 1024;
+const MAX_GIST = 32 * 1024;
 
 /** A record of a message that can be written. */
 export class Item {
   readonly arrived: Arrived;
   readonly gist: Gist;
-  /** The gist behind its key, to be stored with the record. Null: the record is read each time. */
-  readonly reading: string | null;
+  /** The gist as it is stored with the record. Null: the record is read each time. */
+  readonly storedGist: string | null;
   /** Whether the gist is a stored one. */
   readonly isKnown: boolean;
   /** The other reference under which an earlier record of the message has the same ISBN. */
@@ -114,12 +114,12 @@ export class Item {
   constructor(
     arrived: Arrived,
     gist: Gist,
-    reading: string | null,
+    storedGist: string | null,
     read?: { incoming: Incoming; form: StoredForm },
   ) {
     this.arrived = arrived;
     this.gist = gist;
-    this.reading = reading;
+    this.storedGist = storedGist;
     this.isKnown = read === undefined;
     this.#incoming = read?.incoming;
     this.#form = read?.form;
@@ -137,8 +137,8 @@ export class Item {
 }
 
 /** Reads a record, unless its gist is stored. */
-export function readItem(arrived: Arrived, readings: Readings): Item | Rejected {
-  const known = readings.get(arrived.key);
+export function readItem(arrived: Arrived, gists: StoredGists): Item | Rejected {
+  const known = gists.get(arrived.key);
   if (known) return new Item(arrived, JSON.parse(known.slice(arrived.key.length)), known);
   return guarded(
     () => itemOf(arrived),
@@ -157,10 +157,10 @@ function itemOf(arrived: Arrived): Item | Rejected {
   if (incoming.kind === "rejected") return incoming;
   const form = storedForm(incoming.record);
   const gist = gistOf(incoming, form);
-  const reading = arrived.key + JSON.stringify(gist);
+  const storedGist = arrived.key + JSON.stringify(gist);
   // What is told of a header is told once, of whichever record comes first.
-  const isStored = !incoming.tellsOfHeader && reading.length <= MAX_READING;
-  return new Item(arrived, gist, isStored ? reading : null, { incoming, form });
+  const isStored = !incoming.tellsOfHeader && storedGist.length <= MAX_GIST;
+  return new Item(arrived, gist, isStored ? storedGist : null, { incoming, form });
 }
 
 function gistOf(incoming: Incoming, { digest }: StoredForm): Gist {
@@ -174,13 +174,13 @@ function gistOf(incoming: Incoming, { digest }: StoredForm): Gist {
     form: values.product_form as string | undefined ?? null,
     messages,
     moreMessages,
-    unmapped: listed(unmapped),
-    notSent: listed(notSentOf(record, "3.1")),
+    unmapped: pathsAlone(unmapped),
+    notSent: pathsAlone(notSentOf(record, "3.1")),
     digest,
   };
 }
 
-function listed({ paths, more }: Paths): Paths {
+function pathsAlone({ paths, more }: Paths): Paths {
   return { paths, more };
 }
 

@@ -17,7 +17,7 @@ import {
   COLUMNS,
   IDENTIFYING,
   LINK_TABLES,
-  type Linked,
+  type LinkedRecord,
   type LinkRow,
   type NamedRecord,
   NamedRecords,
@@ -31,7 +31,7 @@ import {
  */
 
 /** What is linked for one record: in each table in the order of its names, and the format of its form. */
-export interface Links extends Record<Table, Linked[]> {
+export interface Links extends Record<Table, LinkedRecord[]> {
   formatId: string | undefined;
 }
 
@@ -44,21 +44,21 @@ export async function linkRecords(
   tx: Transaction,
   written: readonly RecordValues[],
 ): Promise<Links[]> {
-  const wanted = written.map(namesIn);
-  const names = ofTables((table) => wanted.flatMap((one) => one[table]));
-  const find = LINK_TABLES.map((table) => findRows(table, names[table]));
+  const wanted = written.map(recordsNamedIn);
+  const named = ofTables((table) => wanted.flatMap((one) => one[table]));
+  const find = LINK_TABLES.map((table) => findRows(table, named[table]));
   let { tables, links } = link(await tx.send(...find));
   if (tables.some(({ isChanged }) => isChanged)) {
-    const [, ...found] = await tx.send(lockKeys(lockKeysOf(names)), ...find);
+    const [, ...found] = await tx.send(lockKeys(lockKeysOf(named)), ...find);
     ({ tables, links } = link(found));
     await tx.send(...tables.flatMap((table) => table.writes()));
   }
   const formats = await findFormats(
     tx,
-    new Set(written.flatMap((record) => formOf(record) ?? [])),
+    new Set(written.flatMap((record) => productFormIn(record) ?? [])),
   );
   return links.map((one, i) => {
-    const form = formOf(written[i]!);
+    const form = productFormIn(written[i]!);
     return { ...one, formatId: form && formats.get(form) };
   });
 
@@ -71,7 +71,7 @@ export async function linkRecords(
 }
 
 /** What a record names in each table. */
-function namesIn(record: RecordValues): Record<Table, NamedRecord[]> {
+function recordsNamedIn(record: RecordValues): Record<Table, NamedRecord[]> {
   const named = (name: unknown) => name ? [{ name: String(name) }] : [];
   return {
     publishers: named(record.publisher),
@@ -82,7 +82,7 @@ function namesIn(record: RecordValues): Record<Table, NamedRecord[]> {
 }
 
 /** The form that a record names (List 150). */
-function formOf({ product_form }: RecordValues): string | undefined {
+function productFormIn({ product_form }: RecordValues): string | undefined {
   return typeof product_form === "string" ? product_form : undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Queries } from "../database.ts";
 import { senderFields } from "./books.ts";
 
 /** The form of a message. */
-export interface Form {
+export interface MessageForm {
   release: Release;
   tags: Tags;
 }
@@ -24,7 +24,7 @@ export async function readSender(database: Queries): Promise<Sender> {
 
 /** A whole message as text. */
 export async function messageText(
-  form: Form & { sender: Sender },
+  form: MessageForm & { sender: Sender },
   records: Iterable<Element> | AsyncIterable<Element>,
 ): Promise<string> {
   const options = { ...form, sentAt: new Date() };

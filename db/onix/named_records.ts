@@ -72,7 +72,7 @@ export interface LinkWarning {
 }
 
 /** What is linked for a name, and what is to be told of that. */
-export interface Linked {
+export interface LinkedRecord {
   row: LinkRow;
   warnings: LinkWarning[];
 }
@@ -91,7 +91,7 @@ export class NamedRecords {
   constructor(table: Table, rows: readonly LinkRow[]) {
     this.#table = table;
     this.#byName = new RecordsByName(rows);
-    for (const row of rows) this.#identify(row);
+    for (const row of rows) this.#noteIdentifiers(row);
   }
 
   get isChanged(): boolean {
@@ -99,22 +99,22 @@ export class NamedRecords {
   }
 
   /**
-   * Links what one record names. Those of one role are different rows, so that a product
-   * gets no fewer contributors than its record has.
+   * Links what one record names: each to the row that has an identifier of it, to the oldest of
+   * its name, or to a new one. Those of one role are different rows, so that a product gets no
+   * fewer contributors than its record has.
    */
-  linkAll(all: readonly NamedRecord[]): Linked[] {
+  linkAll(all: readonly NamedRecord[]): LinkedRecord[] {
     const shared = this.#sharedIdentifiers(all);
-    const taken = new Map<string | undefined, Set<LinkRow>>();
+    const linkedByRole = new Map<string | undefined, Set<LinkRow>>();
     return all.map((named) => {
       const { role } = named;
       const warnings: LinkWarning[] = [];
       const warn: Warn = (code, field, message) => void warnings.push({ code, field, message });
-      const others = taken.getOrInsert(role, new Set());
-      const identified = this.#identified(named, shared, warn);
-      const row = this.#find(identified, others, warn) ??
-        this.#create(identified);
-      this.#fill(row, identified);
-      if (role) others.add(row);
+      const linked = linkedByRole.getOrInsert(role, new Set());
+      const own = this.#withOwnIdentifiers(named, shared, warn);
+      const row = this.#find(own, linked, warn) ?? this.#create(own);
+      this.#fill(row, own);
+      if (role) linked.add(row);
       return { row, warnings };
     });
   }
@@ -139,7 +139,7 @@ export class NamedRecords {
   }
 
   /** What is named, without identifiers of others. */
-  #identified(
+  #withOwnIdentifiers(
     named: NamedRecord,
     shared: ReadonlySet<string>,
     warn: Warn,
@@ -165,7 +165,7 @@ export class NamedRecords {
   /** The record with an identifier of what is named, or else the oldest of its name. */
   #find(
     named: NamedRecord,
-    others: ReadonlySet<LinkRow>,
+    linked: ReadonlySet<LinkRow>,
     warn: Warn,
   ): LinkRow | undefined {
     for (const id of this.#identifiersOf(named)) {
@@ -183,7 +183,7 @@ export class NamedRecords {
     const columns = IDENTIFYING[this.#table];
     const [row, another] = this.#byName.named(named.name)
       .filter((row) =>
-        !others.has(row) &&
+        !linked.has(row) &&
         // Another identifier is another person.
         columns.every((column) => !named[column] || !row[column] || row[column] === named[column])
       );
@@ -204,7 +204,7 @@ export class NamedRecords {
     }
     this.#created.add(row);
     this.#byName.add(row);
-    this.#identify(row);
+    this.#noteIdentifiers(row);
     return row;
   }
 
@@ -215,11 +215,11 @@ export class NamedRecords {
       if (!this.#created.has(row)) {
         this.#filled.getOrInsert(row, {})[column] = named[column];
       }
-      this.#identify(row);
+      this.#noteIdentifiers(row);
     }
   }
 
-  #identify(row: LinkRow): void {
+  #noteIdentifiers(row: LinkRow): void {
     for (const id of this.#identifiersOf(row)) {
       this.#byIdentifier.getOrInsert(id, row);
     }

@@ -8,7 +8,7 @@ import { headerOf } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
 import { selectIds } from "../products/selected.ts";
 import { NIL_UUID } from "../uuid.ts";
-import { bookOf, receivedIn, type Source } from "./books.ts";
+import { bookOf, receivedIn, type RecordSource } from "./books.ts";
 import { readSources } from "./changes.ts";
 
 /** Whether a product is ready, and what others know it by. */
@@ -24,7 +24,7 @@ const CHECKED = 500;
 const AT_ONCE = 100;
 
 /** Whether a product is ready for a recipient, and what it lacks. */
-export function readinessOf(source: Source, profile: Profile): Readiness {
+export function readinessOf(source: RecordSource, profile: Profile): Readiness {
   const { ready, score, missing } = judgeSource(source, profile);
   return { ready, score, missing };
 }
@@ -60,7 +60,7 @@ export async function listReadiness(
   return { products, meta };
 }
 
-function judgeSource(source: Source, profile: Profile): JudgedProduct {
+function judgeSource(source: RecordSource, profile: Profile): JudgedProduct {
   const book = bookOf(source);
   const { id, title, isbn13, product_code } = book.product;
   const readiness = guarded(

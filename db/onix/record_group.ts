@@ -5,10 +5,10 @@ import type { Element } from "../../schema/onix/xml/element.ts";
 import type { ProductPart, Unreadable } from "../../schema/onix/xml/read.ts";
 import type { Queries } from "../database.ts";
 import { type GroupOptions, importGroup } from "./group.ts";
-import { type Arrived, arrivedOf, Item, type Readings, readItem } from "./items.ts";
+import { type Arrived, arrivedOf, Item, readItem, type StoredGists } from "./items.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { fault, referenceOfAnother } from "./record_messages.ts";
-import { findReadings } from "./records.ts";
+import { findGists } from "./gists.ts";
 
 /*
  * The records of a message that are read and written together, of bounded number, size and
@@ -30,7 +30,7 @@ interface Imported extends LeftOut {
 }
 
 /** How a group is written. */
-type WriteOptions = Omit<GroupOptions, "books" | "mayWait">;
+type GroupSettings = Omit<GroupOptions, "books" | "mayWait">;
 
 /** Records that are written together. */
 export class RecordGroup {
@@ -66,10 +66,10 @@ export class RecordGroup {
   /** Reads the records that were added. */
   async read(queries: () => Queries, pace: () => Promise<void>): Promise<void> {
     const arrived = this.#unread.filter((one) => one.kind === "arrived");
-    const readings = await findReadings(queries(), arrived);
+    const gists = await findGists(queries(), arrived);
     for (const one of this.#unread) {
       await pace();
-      if (one.kind === "arrived") this.#read(one, readings);
+      if (one.kind === "arrived") this.#read(one, gists);
       else {
         const { reference, line, code, message } = one;
         this.#entries.push(rejected(reference, line, [fault(code, message)]));
@@ -78,8 +78,8 @@ export class RecordGroup {
     this.#unread = [];
   }
 
-  #read(arrived: Arrived, readings: Readings): void {
-    const item = readItem(arrived, readings);
+  #read(arrived: Arrived, gists: StoredGists): void {
+    const item = readItem(arrived, gists);
     if ("kind" in item) {
       const { reference, line, messages, moreMessages } = item;
       this.#entries.push(rejected(reference, line, messages, moreMessages));
@@ -109,7 +109,7 @@ export class RecordGroup {
   /** Writes the records. Adds those that wait to the other group, if there is one. */
   async write(
     queries: () => Queries,
-    options: WriteOptions,
+    options: GroupSettings,
     waiting?: RecordGroup,
   ): Promise<void> {
     const items = this.#entries.filter((entry) =>

@@ -7,18 +7,18 @@ import type { Edits } from "../../schema/onix/mapping/options.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { readInGroups } from "../products/read.ts";
 import { changedFields } from "../products/changed_fields.ts";
 import type { Cause } from "../products/write_together.ts";
 import { bodyOf } from "./body.ts";
-import { compare, type Compared, isSentOtherwise, type Stored } from "./compare.ts";
+import { compare, type Compared, isSentOtherwise } from "./compare.ts";
 import { referencesOf } from "./find.ts";
 import type { Item } from "./items.ts";
 import { linkRecords, type Links } from "./links.ts";
 import { fillIdentifiers, identifiersIn } from "./party_identifiers.ts";
 import type { Plan, Planned } from "./plan.ts";
 import { createdAgain, FAILED, notOnSale, otherReference, overfull } from "./record_messages.ts";
-import { findDeleted, readStored, type StoredRecord } from "./records.ts";
+import type { StoredRecord } from "./records.ts";
+import { type Comparable, findDeleted, readProductsOf } from "./stored_products.ts";
 
 /* What the records of a plan write: changes of products, and what is stored beside them. */
 
@@ -27,7 +27,7 @@ export interface RecordWrite extends Planned, Cause {
   outcome: Outcome["outcome"];
   messages: readonly Message[];
   /** The record to store. Absent for a deletion. */
-  stored?: StoredRecord;
+  record?: StoredRecord;
 }
 
 interface WriteOptions {
@@ -49,49 +49,19 @@ export async function writesOf(
     outcome: "deleted",
     messages: [],
   }));
-  for await (const beside of besideProducts(tx, changes)) {
-    writes.push(...await writesOfGroup(tx, beside, options));
+  for await (const part of readProductsOf(tx, changes)) {
+    writes.push(...await writesOfPart(tx, part, options));
   }
   return writes;
 }
 
-/** A record, and its product as it is stored. Null: there is none yet. */
-interface BesideStored {
-  one: Planned;
-  stored: Stored | null;
-}
-
-/** Records beside their products: the new ones at once, the others in groups of a bounded size. */
-async function* besideProducts(
-  tx: Transaction,
-  changes: readonly Planned[],
-): AsyncGenerator<BesideStored[]> {
-  const created = changes.filter(({ found }) => !found);
-  if (created.length > 0) yield created.map((one) => ({ one, stored: null }));
-  const changed = changes.filter(({ found }) => found);
-  if (changed.length === 0) return;
-  const beside = await readStored(tx, changed);
-  const byId = new Map(changed.map((one) => [one.id, one]));
-  const sized = changed.map(({ id, found }) => ({ id, bytes: found!.bytes ?? null }));
-  for await (const products of readInGroups(tx, sized)) {
-    yield products.map(({ id, product }) => ({
-      one: byId.get(id)!,
-      stored: { ...beside.get(id)!, product },
-    }));
-  }
-}
-
 /** What these records write, after what they name has been found or created. */
-async function writesOfGroup(
+async function writesOfPart(
   tx: Transaction,
-  beside: readonly BesideStored[],
+  part: readonly Comparable[],
   options: WriteOptions,
 ): Promise<RecordWrite[]> {
-  const compared = await ofEach(
-    beside,
-    ({ one, stored }) => compare(one, stored, options.edits),
-    options,
-  );
+  const compared = await ofEach(part, (each) => compare(each, options.edits), options);
   if (compared.length === 0) return [];
   const links = await linkRecords(tx, compared.map(({ merged }) => merged.written));
   const linked = compared.map((each, i) => ({ ...each, links: links[i]! }));
@@ -144,18 +114,18 @@ function writeOf(
   );
   return {
     ...one,
-    ...changeOf(compared, body, differences),
-    stored: {
+    ...effectOf(compared, body, differences),
+    record: {
       reference: found?.reference ?? item.gist.reference,
       text: form.text,
       digest: form.digest,
-      reading: form === item.form ? item.reading : null,
+      gist: form === item.form ? item.storedGist : null,
       differences,
       ids: idsIn(form.record),
       isEdited,
     },
     messages: [
-      ...warningsOf(one, deleted),
+      ...referenceWarnings(one, deleted),
       ...merged.messages,
       ...messages,
       ...notOnSale(item.incoming),
@@ -163,8 +133,8 @@ function writeOf(
   };
 }
 
-/** What becomes of the product, which the record creates or changes. */
-function changeOf(
+/** What the record does to its product, which it creates or changes. */
+function effectOf(
   { one: { item, id, found }, book, form, received }: Compared,
   body: Entry,
   differences: Differences | null,
@@ -193,7 +163,7 @@ function sourceOf({ arrived: { sent }, gist: { reference } }: Item): Entry {
 }
 
 /** The warning of a record whose product had another reference, or was deleted. */
-function warningsOf(
+function referenceWarnings(
   { item: { gist: { reference } }, found }: Planned,
   deleted: ReadonlyMap<string, string>,
 ): Message[] {

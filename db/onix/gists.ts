@@ -1,0 +1,78 @@
+import {
+  isAnyOf,
+  json,
+  organization,
+  raw,
+  sql,
+  type Statement,
+  unprepared,
+} from "../connections/sql.ts";
+import type { Queries } from "../database.ts";
+import { isBoundTo } from "./find.ts";
+import { type Arrived, keyOfGist, type StoredGists } from "./items.ts";
+import type { Planned } from "./plan.ts";
+import type { ProductRow } from "./product_rows.ts";
+
+/*
+ * The gists that are stored beside products, in the column `reading`: what reading the record
+ * of the product has found out, or that of a sender.
+ */
+
+/**
+ * What reading these records of a message has found out, where that is stored. It is not
+ * prepared: a plan cached while the tables were small would scan them when they are large.
+ */
+export async function findGists(
+  database: Queries,
+  arrived: readonly Arrived[],
+): Promise<StoredGists> {
+  const references = arrived.flatMap(({ reference }) => reference ?? []);
+  if (references.length === 0) return new Map();
+  const { sender } = arrived[0]!.sent;
+  const rows = await database.scan(unprepared(sql<{ reading: string | null; own: string | null }>`
+    select n.reading, x.reading as own
+    from onix_records n
+    left join onix_senders x on x.organization_id = ${organization} and x.product_id = n.product_id
+      and x.sender_name = ${sender}::text
+    where n.organization_id = ${organization} and ${isBoundTo(sql`n.product_id`, references)}
+  `));
+  const gists = rows.flatMap(({ reading, own }) => [reading, own])
+    .filter((gist) => gist !== null);
+  return new Map(gists.map((gist) => [keyOfGist(gist), gist]));
+}
+
+/** Notes what reading these records has found out, which their products have already. */
+export function noteGists(unchanged: readonly Planned[]): Statement[] {
+  const rows = unchanged.flatMap(({ item: { storedGist, isKnown, arrived }, id, found }) =>
+    isKnown || storedGist === null ? [] : [{
+      product_id: id,
+      reading: storedGist,
+      sender_name: arrived.sent.sender,
+      has_own: found!.has_own,
+    }]
+  );
+  return [
+    noteIn("onix_records", rows.filter(({ has_own }) => !has_own), []),
+    noteIn(
+      "onix_senders",
+      rows.filter(({ has_own }) => has_own),
+      sql`and t.sender_name = r.sender_name`,
+    ),
+  ].flat();
+}
+
+function noteIn(
+  table: string,
+  rows: readonly ProductRow[],
+  condition: Statement | [],
+): Statement[] {
+  if (rows.length === 0) return [];
+  return [sql`
+    update ${raw(table)} t
+    set reading = r.reading
+    from jsonb_to_recordset(${json(rows)}) r (product_id uuid, reading text, sender_name text)
+    where t.organization_id = ${organization}
+      and t.product_id ${isAnyOf(rows.map(({ product_id }) => product_id))}
+      and t.product_id = r.product_id ${condition}
+  `];
+}

@@ -1,0 +1,73 @@
+import { DELETION } from "../../schema/onix/rules/notifications.ts";
+import { sql, type Statement } from "../connections/sql.ts";
+import { ownId, ownReference, referencesOf } from "./find.ts";
+import type { Planned, PlanOptions } from "./plan.ts";
+import { fromProductsOf, type ProductRow } from "./product_rows.ts";
+
+/* What is noted of records that have come: under which references, and when they were sent. */
+
+/**
+ * Notes the references under which records have come besides that of their product. Where
+ * a product went out under its own id until a record bound it, the feed deletes that.
+ */
+export function noteReferences(done: readonly Planned[]): Statement[] {
+  const aliases: ProductRow[] = [];
+  const retired: ProductRow[] = [];
+  for (
+    const { item: { gist: { reference, notification } }, id, found } of done
+  ) {
+    if (!found || notification === DELETION) continue;
+    if (ownId(reference) === id || referencesOf(found).includes(reference)) {
+      continue;
+    }
+    if (found.reference === null) {
+      retired.push({ product_id: id, record_reference: ownReference(id) });
+    } else aliases.push({ product_id: id, record_reference: reference });
+  }
+  const referring = sql`record_reference text`;
+  return [
+    ...aliases.length > 0
+      ? [sql`
+        insert into onix_aliases (organization_id, record_reference, product_id)
+        select p.organization_id, r.record_reference, p.id
+        ${fromProductsOf(aliases, referring)}
+        on conflict (organization_id, record_reference) do nothing
+      `]
+      : [],
+    ...retired.length > 0
+      ? [sql`
+        insert into onix_retired (organization_id, id, record_reference)
+        select p.organization_id, overlay(p.id::text placing '00000000' from 1)::uuid, r.record_reference
+        ${fromProductsOf(retired, referring)}
+        on conflict (organization_id, id) do nothing
+      `]
+      : [],
+  ];
+}
+
+/** Notes when a sender has sent these records: the latest time, or with `stale=apply` this one. */
+export function noteSenders(
+  records: readonly Planned[],
+  { stale }: PlanOptions,
+): Statement[] {
+  const rows = records.flatMap(({ item: { arrived, gist }, id, found }) => {
+    const { sender, at } = arrived.sent;
+    if (sender === null || at === null || gist.notification === DELETION) {
+      return [];
+    }
+    const sent_at = new Date(at).toISOString();
+    return found?.sent_at === at ? [] : [{ product_id: id, sender_name: sender, sent_at }];
+  });
+  if (rows.length === 0) return [];
+  return [sql`
+    insert into onix_senders (organization_id, product_id, sender_name, sent_at)
+    select p.organization_id, p.id, r.sender_name, r.sent_at
+    ${fromProductsOf(rows, sql`sender_name text, sent_at timestamptz`)}
+    on conflict (organization_id, product_id, sender_name) do update set
+      sent_at = ${
+    stale === "apply"
+      ? sql`excluded.sent_at`
+      : sql`greatest(onix_senders.sent_at, excluded.sent_at)`
+  }
+  `];
+}
