@@ -54,12 +54,13 @@ function writeDifferingFields(
 ): void {
   const differences = received?.differences ?? {};
   const fields = MAPPED.map(([name, field]) => {
-    const now = field.valueIn(book);
-    return { name, field, now, is: field.project(now) };
+    const value = field.valueIn(book);
+    return { name, field, value, projection: field.project(value) };
   });
-  const isChanged = (values: RecordValues) => ({ name, field, is }: typeof fields[number]) =>
+  type FieldOfBook = typeof fields[number];
+  const isChanged = (values: RecordValues) => ({ name, field, projection }: FieldOfBook) =>
     !isEqual(
-      is,
+      projection,
       Object.hasOwn(differences, name)
         ? differences[name] ?? undefined
         : field.project(values[name]),
@@ -70,19 +71,18 @@ function writeDifferingFields(
   const reader = new RecordReader(record, { isSilent: true });
   const values = readValues(record, reader);
   // Other resources may lack the cover that those of the record have.
-  const isWritten = (one: typeof fields[number]) =>
-    isChanged(values)(one) ||
-    one.name === "cover_image_url" && one.is !== undefined;
-  for (const { name, field, now } of fields.filter(isWritten)) {
+  const isWritten = (one: FieldOfBook) =>
+    isChanged(values)(one) || one.name === "cover_image_url" && one.projection !== undefined;
+  for (const { name, field, value } of fields.filter(isWritten)) {
     const before = Object.hasOwn(differences, name)
-      ? asThen(differences[name], values[name], reader)
+      ? tiedToElements(differences[name], values[name], reader)
       : values[name];
     const block = blockOf(record, field);
     const reference = REFERENCES[name];
     const isReplaced = reference !== undefined &&
       book.product[reference] !== field.find?.(block)?.id;
     if (isReplaced) field.leave?.(block);
-    field.write(block, now, before, reader);
+    field.write(block, value, before, reader);
   }
 }
 
@@ -99,22 +99,22 @@ function writeIdentifiers(book: Book, record: Element): void {
   }
 }
 
-/** The earlier value of the product, tied to the elements of the record, with their ids. */
-function asThen(then: unknown, values: unknown, reader: RecordReader): unknown {
-  if (Array.isArray(then) && Array.isArray(values)) {
-    if (then.length !== values.length) return values;
-    return then.map((entry, i) => asThen(entry, values[i], reader));
+/** The earlier value of the product, tied to the elements of the record's value, with their ids. */
+function tiedToElements(earlier: unknown, value: unknown, reader: RecordReader): unknown {
+  if (Array.isArray(earlier) && Array.isArray(value)) {
+    if (earlier.length !== value.length) return value;
+    return earlier.map((entry, i) => tiedToElements(entry, value[i], reader));
   }
-  if (!isObject(then) || !isObject(values)) return then;
+  if (!isObject(earlier) || !isObject(value)) return earlier;
   const copy: Record<string, unknown> = Object.fromEntries(
-    Object.entries(then).map(([name, inner]) => [
+    Object.entries(earlier).map(([name, inner]) => [
       name,
-      asThen(inner, values[name], reader),
+      tiedToElements(inner, value[name], reader),
     ]),
   );
-  if (values.id !== undefined) copy.id = values.id;
-  const source = reader.elementOf(values);
-  return source ? reader.tie(source, copy) : copy;
+  if (value.id !== undefined) copy.id = value.id;
+  const found = reader.elementOf(value);
+  return found ? reader.tie(found, copy) : copy;
 }
 
 /** The composite in which a field stands, which is added where it is missing. */
