@@ -1,5 +1,5 @@
 import type { DatabaseSettings, Queries } from "../../../db/database.ts";
-import { openFreshDatabase } from "./fresh_database.ts";
+import { openInstalledDatabase } from "./fresh_database.ts";
 import { type App, openApp, SETTINGS } from "./harness.ts";
 import type { Organization } from "./organization.ts";
 
@@ -8,7 +8,7 @@ export async function openOwnApp(
   settings: Partial<DatabaseSettings> = {},
 ): Promise<App> {
   if (!SETTINGS.url) return await openApp({}, settings);
-  const fresh = await openFreshDatabase();
+  const fresh = await openInstalledDatabase();
   const app = await openApp({}, { ...settings, url: fresh.settings.url });
   return {
     ...app,

@@ -64,7 +64,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
 }
 
 /** The cache key: the sources of the folder, and the user, because users do not share it. */
-async function version(): Promise<string> {
+export async function version(): Promise<string> {
   const files = [...await readSchema(), await readSeed()];
   const hash = createHash("sha256")
     .update(config.imports["@electric-sql/pglite"])
