@@ -63,7 +63,7 @@ export interface LineKind {
 }
 
 /** The kinds of lines. Each one follows the kinds that it refers to. */
-export const KINDS: ReadonlyMap<string, LineKind> = new Map(
+export const LINE_KINDS: ReadonlyMap<string, LineKind> = new Map(
   [
     ...OWN_TABLES.filter((table) => table !== "publishing_programs"),
     "products" as const,

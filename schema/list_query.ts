@@ -3,7 +3,7 @@ import type { Field } from "./fields.ts";
 import { code, codesIn, type OnixList } from "./onix_codes.ts";
 import { choices, codesLike, embeds, limit, Term, Time, Uuids, wholeNumber } from "./parameters.ts";
 import { type ArrayName, LISTED, PRODUCT_TYPES, SCALARS } from "./product.ts";
-import { LIFECYCLE_CODES, listOf, pathOfTable, type SharedTable } from "./records.ts";
+import { codeListOf, LIFECYCLE_CODES, pathOfTable, type SharedTable } from "./records.ts";
 import { type ProductReference, REFERENCES } from "./references.ts";
 import { didYouMean, speller } from "./spelling.ts";
 import { Day, described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
@@ -33,7 +33,7 @@ export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
 });
 
 function codesOfTable(table: SharedTable) {
-  const list = listOf(table);
+  const list = codeListOf(table);
   if (list) return codesOn(list);
   const meantBy = speller(LIFECYCLE_CODES);
   const known = v.picklist(

@@ -138,7 +138,7 @@ const ONIX_LISTS: Partial<Record<string, OnixList>> = {
 };
 
 /** The ONIX list whose codes the table has, if it is one. */
-export function listOf(table: RecordTable): OnixList | undefined {
+export function codeListOf(table: RecordTable): OnixList | undefined {
   return ONIX_LISTS[table];
 }
 

@@ -1,6 +1,12 @@
 import { detailAt, type ErrorDetail } from "../../schema/errors.ts";
 import { expectedCode } from "../../schema/onix_codes.ts";
-import { isShared, listOf, nounOf, pathOfTable, type RecordTable } from "../../schema/records.ts";
+import {
+  codeListOf,
+  isShared,
+  nounOf,
+  pathOfTable,
+  type RecordTable,
+} from "../../schema/records.ts";
 import { didYouMean } from "../../schema/spelling.ts";
 import { organization, raw, sql, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -25,7 +31,7 @@ export async function explainName(
       `ambiguous: ${records} records of ${path} have this name: send ${field} instead`,
     );
   }
-  const list = listOf(table);
+  const list = codeListOf(table);
   if (column === "code" && list) {
     return detailAt(pointer, `invalid_code: ${expectedCode(list, value)}`);
   }

@@ -1,7 +1,7 @@
 import type { Entry } from "../../schema/bodies.ts";
 import { ApiError, detailAt, invalid } from "../../schema/errors.ts";
 import type { Choice } from "../../schema/history.ts";
-import { KINDS, ONIX_TABLES, validLine } from "../../schema/lines.ts";
+import { LINE_KINDS, ONIX_TABLES, validLine } from "../../schema/lines.ts";
 import { isAnyOf, joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Precondition } from "../entity_tag.ts";
@@ -167,7 +167,7 @@ function selectChosen(restoration: Restoration): Statement<ChosenRow> {
 function planRestoration(
   { id, exists, version, product, before, bytes, next }: ChosenRow,
 ): PlannedRestoration | ApiError {
-  const record = validLine(KINDS.get("product")!.schema, valuesOf(product));
+  const record = validLine(LINE_KINDS.get("product")!.schema, valuesOf(product));
   if (record instanceof ApiError) return record;
   // The product form belongs to the format, which other products share.
   const { stored: _, product_form_id: __, ...restored } = record as Entry;

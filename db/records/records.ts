@@ -12,8 +12,8 @@ import { Named } from "../../schema/named.ts";
 import { codesIn, expectedCode } from "../../schema/onix_codes.ts";
 import type { RecordQuery, RecordSort } from "../../schema/record_query.ts";
 import {
+  codeListOf,
   isShared,
-  listOf,
   nounOf,
   type OwnTable,
   RECORDS,
@@ -139,7 +139,7 @@ function withCodeIds(table: OwnTable, given: Entry): Entry {
   for (const [name, value] of Object.entries(given)) {
     if (!(value instanceof Named)) continue;
     const { refers } = RECORDS[table].fields[name] as Column;
-    const list = listOf(refers!.table as RecordTable)!;
+    const list = codeListOf(refers!.table as RecordTable)!;
     if (!codesIn(list).includes(value.value)) {
       const message = `invalid_code: ${expectedCode(list, value.value)}`;
       throw invalidAt(`/${value.field}`, message);

@@ -5,7 +5,7 @@ import { currentProduct, validDocument } from "../products/document.ts";
 import { selectOrganization } from "../records/organization.ts";
 import { recordJson } from "../records/records.ts";
 import { inSnapshot } from "../snapshot.ts";
-import { CATALOGUE, KINDS, type LineTable, ONIX_TABLES } from "../../schema/lines.ts";
+import { CATALOGUE, LINE_KINDS, type LineTable, ONIX_TABLES } from "../../schema/lines.ts";
 
 /** The output of an export. */
 export interface ExportOutput {
@@ -53,7 +53,7 @@ async function writeLines(
   const total = await countRecords(tx);
   const header = { ...CATALOGUE, organization: own, records: total };
   await write(`${JSON.stringify(header)}\n`);
-  for (const kind of KINDS.keys()) {
+  for (const kind of LINE_KINDS.keys()) {
     let limit = MAX_LINES / 5;
     let range = sql`order by r.id limit ${limit}`;
     for (;;) {
@@ -71,7 +71,7 @@ async function writeLines(
 
 async function countRecords(tx: Transaction): Promise<number> {
   const counts = await tx.send(
-    ...Array.from(KINDS.values(), ({ table }) =>
+    ...Array.from(LINE_KINDS.values(), ({ table }) =>
       sql<{ count: number }>`
         select count(*)::float8 as count
         from ${raw(table)}
@@ -115,7 +115,7 @@ export function selectLines(
   kind: string,
   range: Statement,
 ): Statement<{ id: string; line: string }> {
-  const { table } = KINDS.get(kind)!;
+  const { table } = LINE_KINDS.get(kind)!;
   const stored = NOT_SHOWN[table];
   const isProduct = table === "products";
   const shown = isProduct ? productLine : recordJson(table);

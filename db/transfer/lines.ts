@@ -5,7 +5,7 @@ import {
   CATALOGUE,
   Header,
   Identified,
-  KINDS,
+  LINE_KINDS,
   type LineTable,
   validLine,
 } from "../../schema/lines.ts";
@@ -89,7 +89,7 @@ export function parseLine(
     }
   }
   if (typeof kind !== "string") throw new LineError("kind must be a string");
-  const known = KINDS.get(kind);
+  const known = LINE_KINDS.get(kind);
   if (!known) throw new LineError(`There is no kind "${kind}"`);
   const { id } = valid(Identified, given);
   return { kind, table: known.table, id, text, given };
@@ -102,7 +102,7 @@ export function parseLine(
 export function readRecordLine(
   { kind, given }: RecordLine,
 ): RestoredLine | ApiError {
-  const record = validLine(KINDS.get(kind)!.schema, given);
+  const record = validLine(LINE_KINDS.get(kind)!.schema, given);
   if (!(record instanceof ApiError)) checkOnixRecords(record.stored);
   return record;
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { DEFECTS } from "../../schema/defects.ts";
-import { KINDS, validLine } from "../../schema/lines.ts";
+import { LINE_KINDS, validLine } from "../../schema/lines.ts";
 import { openApp } from "../support/app/harness.ts";
 import { placesIn, replaced } from "../support/client/pointers.ts";
 import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
@@ -86,7 +86,7 @@ Deno.test("Odd values in any place of a product", async ({ step: it }) => {
   DEFECTS.subscribe(note);
 
   await it("break no rule", () => {
-    const { schema } = KINDS.get("product")!;
+    const { schema } = LINE_KINDS.get("product")!;
     for (const field of Object.entries(whole)) {
       for (const mutant of pairsOf(Object.fromEntries([field]))) {
         validLine(schema, { id: uuidv7(), title: "Emma", ...mutant as object });

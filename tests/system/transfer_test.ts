@@ -4,7 +4,7 @@ import { selectBuilt, selectProducts } from "../../db/products/read.ts";
 import { miscounted } from "../../db/commands/recount.ts";
 import { exportCatalogue } from "../../db/transfer/export.ts";
 import { importCatalogue } from "../../db/transfer/import.ts";
-import { KINDS, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
+import { LINE_KINDS, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";
 import { parseExact } from "../../schema/numbers.ts";
 import { isObject } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
@@ -88,14 +88,14 @@ Deno.test("Export and import", async ({ step: it }) => {
       join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
       where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`,
     );
-    const carried = Array.from(KINDS.values())
+    const carried = Array.from(LINE_KINDS.values())
       .flatMap(({ table }) => tablesOfLine(table));
 
     assertEquals(
       tables.map(({ name }) => name).sort(),
       [...carried, ...NOT_CARRIED].sort(),
     );
-    for (const kind of KINDS.keys()) {
+    for (const kind of LINE_KINDS.keys()) {
       assertMatch(original, RegExp(`^\\{"kind":"${kind}",`, "m"));
     }
     const arrays = [...ROWS.map(([name]) => name), ...ONIX_TABLES, "products"];
