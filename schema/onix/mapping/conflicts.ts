@@ -3,7 +3,7 @@ import type { Element } from "../xml/element.ts";
 import type { Message } from "../xml/paths.ts";
 import type { Edits } from "./options.ts";
 import type { RecordReader } from "./record_reader.ts";
-import { inWords, type Kind } from "./words.ts";
+import { type EntryKind, inWords } from "./words.ts";
 
 /*
  * What a sender is told of a value that both have changed, the sender and somebody here.
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** The entries that something is in, from the outermost. */
-export type Way = readonly { array: Kind; entry: Entry }[];
+export type Way = readonly { array: EntryKind; entry: Entry }[];
 
 /** Returns the function that adds the conflicts to `messages`. */
 export function conflictTeller(

@@ -17,7 +17,7 @@ import type { RecordReader } from "./record_reader.ts";
  */
 
 /** The fields that name one record, with the references that products have to it. */
-export const REFERENCES: Readonly<Record<string, string>> = {
+export const PARTY_REFERENCES: Readonly<Record<string, string>> = {
   publisher: "publisher_id",
   imprint: "imprint_id",
 };

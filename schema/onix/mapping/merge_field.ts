@@ -7,7 +7,7 @@ import type { Conflict } from "./conflicts.ts";
 import { repeatedRows } from "./contributors.ts";
 import { coverOf } from "./cover.ts";
 import type { Differences } from "./differences.ts";
-import { REFERENCES } from "./linked.ts";
+import { PARTY_REFERENCES } from "./linked.ts";
 import type { Block, Book } from "./mapped.ts";
 import { MAPPING } from "./mapping.ts";
 import { mergeRows } from "./merge_entries.ts";
@@ -141,7 +141,7 @@ function writeOnce(name: string, value: unknown): unknown {
 
 /** Gives the element that names a record the id of the one that it has named before. */
 function keepReference(name: string, { now, last, book }: Sources): void {
-  const reference = REFERENCES[name];
+  const reference = PARTY_REFERENCES[name];
   if (reference === undefined) return;
   const found = elementOfField(now.record, name);
   const id = last ? elementOfField(last.record, name)?.id : book.product[reference];

@@ -42,8 +42,8 @@ export function changedIn(
   const disputed = isEdited ? differing(here, after) : [];
   const isKept = disputed.length > 0 && conflict(
     { ...placeOfDifference(at, object, disputed[0]!, after, here), of },
-    shown(disputed, after),
-    shown(disputed, here),
+    valuesInWords(disputed, after),
+    valuesInWords(disputed, here),
   );
   return isKept ? {} : valuesAfter(names, fields, after);
 }
@@ -60,8 +60,8 @@ export function keptTogether(
     if (check({ ...merged, ...kept }) === undefined) continue;
     const isKept = conflict(
       { element: at, of },
-      shown(names, after),
-      shown(names, here),
+      valuesInWords(names, after),
+      valuesInWords(names, here),
     );
     Object.assign(
       kept,
@@ -73,7 +73,7 @@ export function keptTogether(
   return kept;
 }
 
-function shown(names: readonly string[], entry: Entry): string {
+function valuesInWords(names: readonly string[], entry: Entry): string {
   return names.map((name) => valueInWords(entry[name])).filter(Boolean)
     .join(" ");
 }

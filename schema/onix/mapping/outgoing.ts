@@ -6,7 +6,7 @@ import { child, copyOf, type Element, element, setChild } from "../xml/element.t
 import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
-import { IDENTIFIERS, REFERENCES } from "./linked.ts";
+import { IDENTIFIERS, PARTY_REFERENCES } from "./linked.ts";
 import { type Book, containerOf, type Mapped } from "./mapped.ts";
 import { MAPPED, MAPPING, PRODUCT_CODE } from "./mapping.ts";
 import { textOf } from "./codec.ts";
@@ -78,7 +78,7 @@ function writeDifferingFields(
       ? tiedToElements(differences[name], values[name], reader)
       : values[name];
     const block = blockOf(record, field);
-    const reference = REFERENCES[name];
+    const reference = PARTY_REFERENCES[name];
     const isReplaced = reference !== undefined &&
       book.product[reference] !== field.find?.(block)?.id;
     if (isReplaced) field.leave?.(block);

@@ -32,7 +32,7 @@ export function rivalPrices(
   const elementOf = ({ id }: Entry) => elements.get(id as string);
   const limitsOfElement = (price: Entry) => {
     const element = elementOf(price);
-    return element ? limitsOf(element) : "";
+    return element ? limitsBesideFields(element) : "";
   };
   return supplies.flatMap((prices) =>
     rivals(prices, limitsOfElement).flatMap((pair): Message[] => {
@@ -65,7 +65,7 @@ function pricesIn(record: Element): Element[] {
 }
 
 /** What limits a price beside its fields, such as a condition. */
-function limitsOf({ children, ...price }: Element): string {
+function limitsBesideFields({ children, ...price }: Element): string {
   const others = children.filter(({ name }) => name !== "PriceIdentifier");
   return besideFields({ ...price, children: others }, PRICE.fields);
 }

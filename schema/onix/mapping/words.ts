@@ -12,7 +12,7 @@ import { scalar, textOf } from "./codec.ts";
 const MAX_VALUES = 8;
 
 /** What entries are. */
-export interface Kind {
+export interface EntryKind {
   /** The name of their composite. */
   composite: string;
   key: readonly string[];
@@ -21,7 +21,7 @@ export interface Kind {
 
 /** The composite and the natural key of an entry: its codes with their labels. */
 export function inWords(
-  { composite, key, fields }: Kind,
+  { composite, key, fields }: EntryKind,
   entry: Record<string, unknown>,
 ): string {
   const names = new Set(key.map((path) => path.split(".")[0]!));

@@ -40,12 +40,19 @@ function split(text: string): string[] {
 
 /** The elements that limit in these composites alone. */
 const LIMITS_IN: ReadonlyMap<string, readonly string[]> = new Map([
+  // Of which collection, where one is in another.
   ["CollectionIdentifier", ["CollectionElementLevel"]],
+  // On what, and for how many copies.
   ["Discount", ["DiscountType", "Quantity", "ToQuantity"]],
+  // Where, and of which edition.
   ["Price", ["CountryCode", "EpubTechnicalProtection"]],
+  // Whether it was won, or nearly.
   ["Prize", ["PrizeCode"]],
+  // Of how much of the product.
   ["ProductClassification", ["Percent"]],
+  // To those who order that many.
   ["SupplyDetail", ["OrderQuantityMinimum", "OrderQuantityMultiple"]],
+  // Which tax, and on how much of the price.
   ["Tax", ["TaxType", "TaxableAmount"]],
 ]);
 

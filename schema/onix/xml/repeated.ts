@@ -10,7 +10,7 @@ import type { PathSet } from "./paths.ts";
  * do, the first stays whole, and as much of the others as is valid.
  */
 
-interface Context {
+interface MendContext {
   release: Release;
   /** The paths of what goes. */
   notSent: PathSet;
@@ -21,7 +21,7 @@ export function withoutRepeated(
   children: Element[],
   constraints: readonly Unique[],
   at: string,
-  context: Context,
+  context: MendContext,
 ): Element[] {
   return constraints.reduce(
     (left, one) => mayRepeat(left, one) ? withoutRepeatedBy(one, left, at, context) : left,
@@ -46,7 +46,7 @@ function withoutRepeatedBy(
   { path: [names, inner], fields }: Unique,
   children: Element[],
   at: string,
-  context: Context,
+  context: MendContext,
 ): Element[] {
   const seen = new Set<string>();
   const leftOf = (one: Element, place: string) => {
@@ -70,7 +70,7 @@ function withoutKey(
   one: Element,
   key: string,
   place: string,
-  { release, notSent }: Context,
+  { release, notSent }: MendContext,
 ): Element[] {
   const { name, attributes, children } = one;
   // A code that is there twice says nothing the second time.
