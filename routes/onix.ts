@@ -1,8 +1,9 @@
-import { getSource, recordOf } from "../db/onix/books.ts";
+import { recordOf } from "../db/onix/books.ts";
 import { changedRecord, listOnixChanges, type OnixChange } from "../db/onix/changes.ts";
 import { ImportEnded } from "../db/import_ended.ts";
 import { importMessage } from "../db/onix/import.ts";
 import { messageText, readSender } from "../db/onix/message.ts";
+import { getSource } from "../db/onix/record_source.ts";
 import { pause } from "../db/connections/deadline.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import { openXml } from "../middleware/body.ts";

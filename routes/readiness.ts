@@ -1,4 +1,4 @@
-import { getSource } from "../db/onix/books.ts";
+import { getSource } from "../db/onix/record_source.ts";
 import { listReadiness, readinessOf } from "../db/onix/readiness.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";

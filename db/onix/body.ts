@@ -5,7 +5,7 @@ import { COLLATERAL_TYPES } from "../../schema/onix/mapping/collateral.ts";
 import { elementOfName } from "../../schema/onix/mapping/collections.ts";
 import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
-import { type Book } from "../../schema/onix/mapping/mapped.ts";
+import type { Book } from "../../schema/onix/mapping/mapped.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { elementOfPerson } from "../../schema/onix/mapping/person.ts";
 import {
@@ -16,8 +16,9 @@ import {
 import type { Element } from "../../schema/onix/xml/element.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
 import { FIELDS } from "../../schema/product.ts";
+import type { LinkRow } from "./link_tables.ts";
 import type { Links } from "./links.ts";
-import type { LinkedRecord, LinkRow, LinkWarning } from "./named_records.ts";
+import type { LinkedRecord, LinkWarning } from "./named_records.ts";
 import { PARTIES } from "./party_identifiers.ts";
 
 /*

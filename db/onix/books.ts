@@ -1,154 +1,14 @@
+import { parseExact } from "../../schema/numbers.ts";
+import { giveIds } from "../../schema/onix/mapping/ids.ts";
+import type { Book } from "../../schema/onix/mapping/mapped.ts";
 import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
 import type { Received } from "../../schema/onix/mapping/stored_record.ts";
-import { giveIds, type Ids } from "../../schema/onix/mapping/ids.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
-import type { Sender } from "../../schema/onix/xml/write.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
-import { parseExact } from "../../schema/numbers.ts";
-import type { OwnTable } from "../../schema/records.ts";
-import { organization, raw, sql, type Statement } from "../connections/sql.ts";
-import type { Queries } from "../database.ts";
-import { etagOf } from "../entity_tag.ts";
-import { type LongText, readLong } from "../long_text.ts";
-import { fullProduct, sizeOfDocument, validDocument } from "../products/document.ts";
-import { productNotFound } from "../products/errors.ts";
-import { readBuilt } from "../products/read.ts";
-import { jsonArray } from "../json_array.ts";
-import { recordWithId, selectRecord } from "../products/json.ts";
-import type { Book } from "../../schema/onix/mapping/mapped.ts";
-import type { Differences } from "../../schema/onix/mapping/differences.ts";
+import type { ReceivedRow, RecordSource } from "./record_source.ts";
 
-/*
- * The source of a product's record, which is what that is written from: the product, its
- * contributors, the identifiers of its parties, and the record last received.
- */
-
-/** The source of a product's record. */
-export interface RecordSource extends BesideProduct {
-  /** The full product as JSON text. */
-  product: string;
-}
-
-/** What is stored beside the JSON of a product. */
-export interface BesideProduct extends ReceivedRow, Sender {
-  /** The identifiers of its publisher and its imprint, as a JSON object. */
-  identifiers: string;
-  /** The product's contributors as a JSON array, as `GET /contributors/{id}` shows them. */
-  contributors: string;
-  /** The reference that the product is bound to. Null without a record. */
-  reference: string | null;
-  digest: string | null;
-}
-
-/** A record last received as it is stored. Null: there is none. */
-export interface ReceivedRow {
-  record: string | null;
-  differences: Differences | null;
-  /** The ids of the record's elements. */
-  identities: Ids | null;
-}
-
-/** The identifiers of the party that a reference of product `p` names. */
-function selectIdentifiers(table: OwnTable, reference: string): Statement {
-  const party = recordWithId(table, raw(`p.${reference}`));
-  return sql`(select r.identifiers ${party})`;
-}
-
-/** What the header of messages says of organization `o` beside its name. */
-export const senderFields = sql`o.sender_identifiers, o.contact_name, o.email_address`;
-
-/** The columns of `BesideProduct` without the record and its reference: product `p`, organization `o`, record `n`. */
-export const besideProduct = sql`
-  o.name as organization,
-  ${senderFields},
-  json_build_object(
-    'publisher', ${selectIdentifiers("publishers", "publisher_id")},
-    'imprint', ${selectIdentifiers("imprints", "imprint_id")}
-  )::text as identifiers,
-  ${
-  jsonArray(sql`
-    select ${selectRecord("contributors")}
-    from contributors r
-    -- The array forces look-ups by primary key.
-    where r.organization_id = ${organization} and r.id = any(array(
-      select x.contributor_id
-      from product_contributors x
-      where x.organization_id = ${organization} and x.product_id = p.id
-    ))
-    order by r.id
-  `)
-}::text as contributors,
-  n.digest,
-  n.differences,
-  n.identities
-`;
-
-/** Joins the record `n`, or nulls, to product `p`. The limit forces a look-up by primary key. */
-export const receivedRecord = sql`
-  left join lateral (
-    select n.record_reference, n.record, n.digest, n.differences, n.identities
-    from onix_records n
-    where n.organization_id = ${organization} and n.product_id = p.id
-    limit 1
-  ) n on true
-`;
-
-/** The source of a product's record, and its entity tag. Throws `NOT_FOUND`. */
-export async function getSource(
-  database: Queries,
-  id: string,
-): Promise<{ source: RecordSource; etag: string }> {
-  const stored = await readLong(
-    database,
-    "lookUp",
-    (allowed) => storedSource(id, allowed),
-  );
-  if (!stored) throw productNotFound(id);
-  const { text: product, etag: tag } = stored.etag === null
-    ? await readBuilt(database, id)
-    : { text: stored.product!, etag: stored.etag };
-  const { organization: name, contributors, identifiers, reference, digest } = stored;
-  const { sender_identifiers, contact_name, email_address } = stored;
-  const sender = JSON.stringify([
-    name,
-    sender_identifiers,
-    contact_name,
-    email_address,
-  ]);
-  const parts = [tag, contributors, identifiers, sender, reference, digest];
-  return {
-    source: { ...stored, product },
-    etag: etagOf(parts.join("\n")),
-  };
-}
-
-/** A source from the product's document, null if it has more bytes than `allowed`. */
-function storedSource(id: string, allowed: number) {
-  return sql<
-    & BesideProduct
-    & { product: string | null; etag: string | null }
-    & LongText
-  >`
-      select
-        case when ${bytes} <= ${allowed}::int then ${fullProduct} end as product,
-        case when ${bytes} <= ${allowed}::int then n.record end as record,
-        case when ${bytes} > ${allowed}::int then ${bytes} end as too_long,
-        d.etag,
-        n.record_reference as reference,
-        ${besideProduct}
-      from products p
-      join organizations o on o.id = ${organization}
-      ${validDocument}
-      ${receivedRecord}
-      where p.organization_id = ${organization} and p.id = ${id}
-  `;
-}
-
-/** The size of document `d` and record `n`, which is known without reading them. */
-const bytes = sql`(
-  coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
-)`;
+/* What is made of a source: the book, the record last received, and the record that goes out. */
 
 /** The book of a source, whose product was parsed from its text. */
 export function bookOf(
@@ -165,7 +25,7 @@ export function bookOf(
 }
 
 /** The records of a JSON array, by id. */
-export function byId(records: string): Book["contributors"] {
+function byId(records: string): Book["contributors"] {
   const all = JSON.parse(records) as Record<string, unknown>[];
   return Object.fromEntries(all.map((record) => [record.id, record]));
 }

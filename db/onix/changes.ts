@@ -2,6 +2,7 @@ import type { Cursor } from "../../schema/changes_query.ts";
 import { guarded } from "../../schema/defects.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
+import { ownReference } from "../../schema/onix/mapping/own_reference.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import { currentProduct, validDocument } from "../products/document.ts";
@@ -14,14 +15,13 @@ import {
   smallPositions,
 } from "../products/positions.ts";
 import { storeDocuments } from "../products/store_unauthored.ts";
+import { recordOf } from "./books.ts";
 import {
   type BesideProduct,
   besideProduct,
   receivedRecord,
-  recordOf,
   type RecordSource,
-} from "./books.ts";
-import { ownReference } from "./find.ts";
+} from "./record_source.ts";
 
 /*
  * The feed of records: the changes of `/products/changes`, each with what a record is written

@@ -1,16 +1,15 @@
 import { isbnNumber } from "../../schema/isbn.ts";
-import { DELETION } from "../../schema/onix/rules/notifications.ts";
+import { ownId, ownReference } from "../../schema/onix/mapping/own_reference.ts";
 import { isOneOfTexts, organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { sizeOfStored } from "../products/read.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
 import { lockAndFind } from "../products/write_together.ts";
-import type { Gist, Item } from "./items.ts";
-import type { MessageBooks } from "./message_books.ts";
+import type { Item } from "./items.ts";
 
 /*
- * Which product a record is of: the one that is bound to its RecordReference or has it as an alias,
- * then the one with its ISBN.
+ * The products that the records of a message may be of, by their references and ISBNs. Each is read
+ * without a lock first, and again with one if something is to be written.
  */
 
 /** A product that a record may be of. */
@@ -136,73 +135,4 @@ export function referencesOf({ id, reference, aliases }: Found): string[] {
     ...aliases,
     ownReference(id),
   ];
-}
-
-/** The products that records may be of, by what records find them. */
-export class Matches {
-  readonly #books: MessageBooks;
-  readonly #byReference = new Map<string, Found>();
-  readonly #byId = new Map<string, Found>();
-  readonly #byIsbn: Map<string | null, Found[]>;
-
-  constructor(found: readonly Found[], books: MessageBooks) {
-    this.#books = books;
-    for (const product of found) {
-      this.#byId.set(product.id, product);
-      for (const reference of referencesOf(product)) {
-        this.#byReference.set(reference, product);
-      }
-    }
-    // The ISBN that the product's own record takes from it may be that of another.
-    const others = found.filter((product) =>
-      referencesOf(product).every((reference) => {
-        const isbn = books.isbnOf(reference);
-        return isbn === undefined || isbn === isbnNumber(product);
-      })
-    );
-    this.#byIsbn = Map.groupBy(others, isbnNumber);
-  }
-
-  /** The product that has the reference of the record. */
-  #bound({ reference }: Gist): Found | undefined {
-    return this.#byReference.get(reference) ??
-      this.#byId.get(ownId(reference) ?? "");
-  }
-
-  /** The product of the record, if there is one, or `ambiguous`. */
-  of({ gist }: Item): Found | "ambiguous" | undefined {
-    const { notification } = gist;
-    const number = isbnNumber(gist);
-    const bound = this.#bound(gist);
-    if (bound || notification === DELETION || number === null) return bound;
-    const [product, another] = this.sharing(number);
-    return another ? "ambiguous" : product;
-  }
-
-  /** The products with this ISBN. */
-  sharing(number: string | null): readonly Found[] {
-    return this.#byIsbn.get(number) ?? [];
-  }
-
-  /** Whether a later record of the message may take the ISBN by which this one finds its product. */
-  mayLose(item: Item): boolean {
-    const found = this.of(item);
-    return typeof found === "object" && found.reference !== null &&
-      referencesOf(found).every((reference) =>
-        reference !== item.gist.reference &&
-        this.#books.isbnOf(reference) === undefined
-      );
-  }
-}
-
-const OWN_REFERENCE = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
-
-/** The reference under which a product without a record is exported. */
-export function ownReference(id: string): string {
-  return `urn:uuid:${id}`;
-}
-
-/** The id in the reference under which a product without a record is exported. */
-export function ownId(reference: string): string | undefined {
-  return OWN_REFERENCE.exec(reference)?.[1]?.toLowerCase();
 }

@@ -8,8 +8,9 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
+import type { Arrived } from "./arrived.ts";
 import { isBoundTo } from "./find.ts";
-import { type Arrived, keyOfGist, type StoredGists } from "./items.ts";
+import { keyOfGist, type StoredGists } from "./items.ts";
 import type { Planned } from "./plan.ts";
 import type { ProductRow } from "./product_rows.ts";
 

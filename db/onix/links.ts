@@ -17,13 +17,11 @@ import {
   COLUMNS,
   IDENTIFYING,
   LINK_TABLES,
-  type LinkedRecord,
   type LinkRow,
-  type NamedRecord,
-  NamedRecords,
   ofTables,
   type Table,
-} from "./named_records.ts";
+} from "./link_tables.ts";
+import { type LinkedRecord, type NamedRecord, NamedRecords } from "./named_records.ts";
 
 /*
  * The records of the organization that ONIX records name, for a group of these: looked up

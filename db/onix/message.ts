@@ -3,7 +3,7 @@ import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
 import { type Sender, writeMessage } from "../../schema/onix/xml/write.ts";
 import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { senderFields } from "./books.ts";
+import { senderFields } from "./record_source.ts";
 
 /** The form of a message. */
 export interface MessageForm {

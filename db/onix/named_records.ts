@@ -1,62 +1,15 @@
-import type { Column, Field } from "../../schema/fields.ts";
 import { nameWords } from "../../schema/onix/mapping/person_names.ts";
-import { RECORDS } from "../../schema/records.ts";
 import { names, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { comparedName, RecordsByName } from "../record_names.ts";
 import { nextUpdate } from "../times.ts";
 import { uuidv7 } from "../uuid.ts";
+import { COLUMNS, FILLED, IDENTIFYING, type LinkRow, type Table } from "./link_tables.ts";
 
 /*
  * Which record of the organization a name in ONIX means: a publisher, an imprint, a
  * collection or a contributor. What is missing is created. An import fills what a record
  * lacks, and changes nothing else in it.
  */
-
-/** A record of one of the tables. */
-export interface LinkRow extends Record<string, unknown> {
-  id: string;
-  name: string;
-}
-
-export const LINK_TABLES = [
-  "publishers",
-  "imprints",
-  "collections",
-  "contributors",
-] as const;
-
-export type Table = typeof LINK_TABLES[number];
-
-/** The identifiers that find a record before its name is compared. */
-export const IDENTIFYING: Record<Table, readonly string[]> = {
-  publishers: [],
-  imprints: [],
-  collections: [],
-  contributors: ["orcid", "isni"],
-};
-
-/** The columns of a table, besides the name, that an ONIX record may give a value. */
-export const COLUMNS = columnsOf(() => true);
-
-/** The columns that an import fills where they are null: those without a fallback. */
-const FILLED = columnsOf(({ fallback }) => fallback === undefined);
-
-function columnsOf(
-  isOne: (column: Column) => boolean,
-): Record<Table, readonly string[]> {
-  return ofTables((table) =>
-    Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
-      name !== "name" && field.kind === "column" && field.body && isOne(field) ? [name] : []
-    )
-  );
-}
-
-/** A value for each table. */
-export function ofTables<T>(valueOf: (table: Table, i: number) => T) {
-  return Object.fromEntries(
-    LINK_TABLES.map((table, i) => [table, valueOf(table, i)]),
-  ) as Record<Table, T>;
-}
 
 /** What a record names in one of the tables. A contributor has a role. */
 export interface NamedRecord extends Record<string, unknown> {

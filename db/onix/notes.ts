@@ -1,6 +1,7 @@
+import { ownId, ownReference } from "../../schema/onix/mapping/own_reference.ts";
 import { DELETION } from "../../schema/onix/rules/notifications.ts";
 import { sql, type Statement } from "../connections/sql.ts";
-import { ownId, ownReference, referencesOf } from "./find.ts";
+import { referencesOf } from "./find.ts";
 import type { Planned, PlanOptions } from "./plan.ts";
 import { fromProductsOf, type ProductRow } from "./product_rows.ts";
 

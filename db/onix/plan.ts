@@ -3,8 +3,9 @@ import type { Edits, Stale } from "../../schema/onix/mapping/options.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import { DELETION, PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import { uuidv7 } from "../uuid.ts";
-import { type Found, type Matches, referencesOf } from "./find.ts";
+import { type Found, referencesOf } from "./find.ts";
 import { type Item, outcomeOf } from "./items.ts";
+import type { Matches } from "./matches.ts";
 import {
   ambiguous,
   isbnInUse,

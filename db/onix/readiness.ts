@@ -8,8 +8,9 @@ import { headerOf } from "../../schema/onix/xml/write.ts";
 import type { Queries } from "../database.ts";
 import { selectIds } from "../products/selected.ts";
 import { NIL_UUID } from "../uuid.ts";
-import { bookOf, receivedIn, type RecordSource } from "./books.ts";
+import { bookOf, receivedIn } from "./books.ts";
 import { readSources } from "./changes.ts";
+import type { RecordSource } from "./record_source.ts";
 
 /** Whether a product is ready, and what others know it by. */
 export interface JudgedProduct extends Readiness {

@@ -4,11 +4,12 @@ import { isTest } from "../../schema/onix/rules/notifications.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import type { ProductPart, Unreadable } from "../../schema/onix/xml/read.ts";
 import type { Queries } from "../database.ts";
+import { type Arrived, arrivedOf } from "./arrived.ts";
+import { findGists } from "./gists.ts";
 import { type GroupOptions, importGroup } from "./group.ts";
-import { type Arrived, arrivedOf, Item, readItem, type StoredGists } from "./items.ts";
+import { Item, readItem, type StoredGists } from "./items.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { fault, referenceOfAnother } from "./record_messages.ts";
-import { findGists } from "./gists.ts";
 
 /*
  * The records of a message that are read and written together, of bounded number, size and

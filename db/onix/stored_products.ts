@@ -1,14 +1,14 @@
 import { isOneOf, isOneOfTexts, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { readInGroups } from "../products/read.ts";
+import type { Planned } from "./plan.ts";
 import {
   type BesideProduct,
   besideProduct,
   receivedRecord,
   type ReceivedRow,
   type RecordSource,
-} from "./books.ts";
-import type { Planned } from "./plan.ts";
+} from "./record_source.ts";
 
 /* What is stored of the products that records change, or create again after a deletion. */
 

@@ -10,6 +10,7 @@ import { IDENTIFIERS, PARTY_REFERENCES } from "./linked.ts";
 import { type Book, containerOf, type Mapped } from "./mapped.ts";
 import { MAPPED, MAPPING, PRODUCT_CODE } from "./mapping.ts";
 import { textOf } from "./codec.ts";
+import { ownReference } from "./own_reference.ts";
 import { readValues, type RecordValues } from "./reading.ts";
 import { RecordReader } from "./record_reader.ts";
 import type { Received } from "./stored_record.ts";
@@ -36,7 +37,7 @@ export function writeRecord(
   writeDifferingFields(book, record, received);
   writeIdentifiers(book, record);
   const { product, reference, organization } = book;
-  setChild(record, "RecordReference", reference ?? `urn:uuid:${product.id}`);
+  setChild(record, "RecordReference", reference ?? ownReference(String(product.id)));
   if (!hasSupply(record)) addSupply(record, product);
   return mend(record, release, {
     organization,

@@ -1,0 +1,71 @@
+import { isbnNumber } from "../../schema/isbn.ts";
+import { ownId } from "../../schema/onix/mapping/own_reference.ts";
+import { DELETION } from "../../schema/onix/rules/notifications.ts";
+import { type Found, referencesOf } from "./find.ts";
+import type { Gist, Item } from "./items.ts";
+import type { MessageBooks } from "./message_books.ts";
+
+/*
+ * Which product a record is of: the one that is bound to its RecordReference or has it as an alias,
+ * then the one with its ISBN.
+ */
+
+/** The products that records may be of, by what records find them. */
+export class Matches {
+  readonly #books: MessageBooks;
+  readonly #byReference = new Map<string, Found>();
+  readonly #byId = new Map<string, Found>();
+  readonly #byIsbn: Map<string | null, Found[]>;
+
+  constructor(found: readonly Found[], books: MessageBooks) {
+    this.#books = books;
+    for (const product of found) {
+      this.#byId.set(product.id, product);
+      for (const reference of referencesOf(product)) {
+        this.#byReference.set(reference, product);
+      }
+    }
+    // A product to which the message has given another ISBN is no longer found by the stored one.
+    const keeping = found.filter((product) =>
+      referencesOf(product).every((reference) => {
+        const isbn = books.isbnOf(reference);
+        return isbn === undefined || isbn === isbnNumber(product);
+      })
+    );
+    this.#byIsbn = Map.groupBy(keeping, isbnNumber);
+  }
+
+  /** The product that has the reference of the record. */
+  #bound({ reference }: Gist): Found | undefined {
+    return this.#byReference.get(reference) ??
+      this.#byId.get(ownId(reference) ?? "");
+  }
+
+  /** The product of the record, if there is one, or `ambiguous`. */
+  of({ gist }: Item): Found | "ambiguous" | undefined {
+    const { notification } = gist;
+    const number = isbnNumber(gist);
+    const bound = this.#bound(gist);
+    if (bound || notification === DELETION || number === null) return bound;
+    const [product, another] = this.sharing(number);
+    return another ? "ambiguous" : product;
+  }
+
+  /** The products with this ISBN. */
+  sharing(number: string | null): readonly Found[] {
+    return this.#byIsbn.get(number) ?? [];
+  }
+
+  /**
+   * Whether a later record of the message may take the ISBN by which this one finds its product:
+   * the product has another reference, whose record has not come yet.
+   */
+  mayLose(item: Item): boolean {
+    const found = this.of(item);
+    return typeof found === "object" && found.reference !== null &&
+      referencesOf(found).every((reference) =>
+        reference !== item.gist.reference &&
+        this.#books.isbnOf(reference) === undefined
+      );
+  }
+}
