@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { emptyFields } from "../support/data/filled_fields.ts";
 import { freePort } from "../support/app/port.ts";
+import { emptyFolder } from "../support/app/prepared_folder.ts";
 import { ROOT } from "../support/app/process.ts";
 import { IS_WHOLE } from "../support/app/sample.ts";
 import { TIMED } from "../support/app/deadline.ts";
@@ -62,7 +63,7 @@ Deno.test({
 /** Runs the commands of the page, changed by a function, on a database of their own. */
 async function run(change: (script: string) => string) {
   const port = String(freePort());
-  const dataDir = await Deno.makeTempDir();
+  const dataDir = await emptyFolder();
   const text = await Deno.readTextFile(PAGE);
   const commands = Array.from(
     text.replaceAll("8000", port).matchAll(/```sh\n(.*?)```/gs),
@@ -81,7 +82,6 @@ async function run(change: (script: string) => string) {
       PORT: port,
     },
   }).output();
-  await Deno.remove(dataDir, { recursive: true });
   const decoder = new TextDecoder();
   return {
     code,

@@ -12,7 +12,11 @@ const NEEDS: [isMissing: boolean, tests: string, need: string][] = [
     "on PostgreSQL, of several processes and of faults",
     "TEST_DATABASE_URL with a superuser's database of PostgreSQL 15 or later",
   ],
-  [url, "of the embedded database", "TEST_DATABASE_URL to be unset"],
+  [
+    url,
+    "of the embedded database and of what no database changes",
+    "TEST_DATABASE_URL to be unset",
+  ],
   [
     url && !binaries(),
     "of faults",

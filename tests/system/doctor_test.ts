@@ -6,6 +6,7 @@ import { doctor, examine } from "../../db/commands/doctor.ts";
 import { migrate, seed } from "../../db/migrate.ts";
 import { recount } from "../../db/commands/recount.ts";
 import { SETTINGS } from "../support/app/harness.ts";
+import { emptyFolder } from "../support/app/prepared_folder.ts";
 import { script } from "../support/sql/script.ts";
 import { readConfig } from "../../schema/config.ts";
 import { keyServer } from "../support/app/key_server.ts";
@@ -15,10 +16,9 @@ const DAY_MS = 86_400_000;
 const CONFIG = readConfig(() => undefined);
 
 Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
-  // A private database in memory.
   await using connection = await openDatabase({
     ...CONFIG.database,
-    dataDir: undefined,
+    dataDir: await emptyFolder(),
   });
   const database = connection.for({ deadline: performance.now() + 600_000 });
 

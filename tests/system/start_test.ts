@@ -140,7 +140,7 @@ Deno.test("The service as a process", TIMED, async ({ step: it }) => {
   await it("spends no demo key if the address is used", async () => {
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const env = {
-      DATA_DIR: await emptyFolder(`${dataDir}/demo`),
+      DATA_DIR: await preparedFolder(`${dataDir}/demo`),
       HOST: "127.0.0.1",
     };
 

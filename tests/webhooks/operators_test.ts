@@ -5,7 +5,7 @@ import { migrate } from "../../db/migrate.ts";
 import { readConfig } from "../../schema/config.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
-import { emptyFolder } from "../support/app/prepared_folder.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { openReceiver } from "../support/app/receiver.ts";
@@ -102,7 +102,7 @@ Deno.test({
   ...TIMED,
   name: "The start on a copied database logs which webhooks it disables",
 }, async () => {
-  const dataDir = await emptyFolder();
+  const dataDir = await preparedFolder();
   const id = crypto.randomUUID();
   const { organizationId } = await prepare(
     "Harbour",

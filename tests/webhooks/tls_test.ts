@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { emptyFolder } from "../support/app/prepared_folder.ts";
+import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { TIMED } from "../support/app/deadline.ts";
@@ -41,7 +41,7 @@ Deno.test({
     received.push((await request.json()).type);
     return new Response(null, { status: 204 });
   });
-  const dataDir = await emptyFolder();
+  const dataDir = await preparedFolder();
   const { key } = await prepare(
     "Harbour",
     { ...SETTINGS, url: undefined, dataDir },
