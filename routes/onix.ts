@@ -90,7 +90,7 @@ export async function write(
     }).catch((error) => {
       if (!(error instanceof ImportEnded)) throw error;
       log.records = recordCounts(error.report);
-      throw endOf(error);
+      throw errorOfEnd(error);
     });
     log.records = recordCounts(report);
     return sender === undefined
@@ -125,7 +125,8 @@ async function acknowledgementOf(
   return parts.join("");
 }
 
-function endOf({ cause, report }: ImportEnded<Report>): ApiError {
+/** The error of an import that has ended early: that of its message, or of the service. */
+function errorOfEnd({ cause, report }: ImportEnded<Report>): ApiError {
   const error = cause instanceof XmlError ? invalidXml(cause) : toApiError(cause);
   return importError(error, cause, report.records > 0 ? report : undefined);
 }

@@ -82,8 +82,8 @@ async function readRecordsPage(
   limit: number,
 ): Promise<Page & { changes: OnixChange[] }> {
   const rows = await database.scan(recordsPage(positions, limit));
-  const missing = rows.flatMap(({ missing }) => missing ?? []);
-  if (missing.length > 0) database.inBackground(...storeDocuments(missing));
+  const toDocument = rows.flatMap(({ to_document }) => to_document ?? []);
+  if (toDocument.length > 0) database.inBackground(...storeDocuments(toDocument));
   return {
     ...endOfPage(rows),
     changes: rows.filter(({ is_shown }) => is_shown).map(changeOf),
@@ -113,8 +113,8 @@ interface ChangeRow extends BesideProduct, DeletedNumbers {
   /** Null for a deletion. */
   product: string | null;
   is_shown: boolean;
-  /** The id of a product without a valid document that can be stored. */
-  missing: string | null;
+  /** The id of a product without a valid document, if that can be stored. */
+  to_document: string | null;
   /** The number of places, one more than the limit if others follow. */
   places: number;
 }
@@ -139,7 +139,8 @@ function changeOf(
 /**
  * A page of changes at these positions. It ends before the record that would exceed the size
  * of a page, unless that is the first. It omits the deletion of a product that exists again,
- * and of one whose reference another product now bears.
+ * and of one whose reference another product now bears. A position `c` has its product `p`, the
+ * document `d` and the record `n` of that, or its deletion `x`, or its retired reference `y`.
  */
 function recordsPage(
   positions: Statement,
@@ -172,7 +173,7 @@ function recordsPage(
       ) as is_shown,
       case when c.deleted_at is null and d.summary is null and o.names_version is not null
         then c.id
-      end as missing,
+      end as to_document,
       (select count(*) from positions)::int as places
     -- No page is larger: a constant limit keeps the generic plan.
     from (${smallPositions(size)} limit 1001) c

@@ -42,7 +42,10 @@ export async function findGists(
   return new Map(gists.map((gist) => [keyOfGist(gist), gist]));
 }
 
-/** Notes what reading these records has found out, which their products have already. */
+/**
+ * Stores the gists of records that were read although their products have them already: from
+ * now on they are not read. A sender's own record has its gist beside it.
+ */
 export function noteGists(unchanged: readonly Planned[]): Statement[] {
   const rows = unchanged.flatMap(({ item: { storedGist, isKnown, arrived }, id, found }) =>
     isKnown || storedGist === null ? [] : [{
@@ -52,14 +55,11 @@ export function noteGists(unchanged: readonly Planned[]): Statement[] {
       has_own: found!.has_own,
     }]
   );
+  const { own = [], last = [] } = Object.groupBy(rows, (row) => row.has_own ? "own" : "last");
   return [
-    noteIn("onix_records", rows.filter(({ has_own }) => !has_own), []),
-    noteIn(
-      "onix_senders",
-      rows.filter(({ has_own }) => has_own),
-      sql`and t.sender_name = r.sender_name`,
-    ),
-  ].flat();
+    ...noteIn("onix_records", last, []),
+    ...noteIn("onix_senders", own, sql`and t.sender_name = r.sender_name`),
+  ];
 }
 
 function noteIn(

@@ -51,7 +51,7 @@ export async function importGroup(
   if (rest.length === 0) return decided;
   const outcomes = await transactionOrDryRun(queries(), dryRun, async (tx) => {
     const outcomes: Outcomes = new Map();
-    for (let left = rest; left.length > 0;) left = await pass(tx, left, outcomes, options);
+    for (let left = rest; left.length > 0;) left = await writePass(tx, left, outcomes, options);
     return outcomes;
   }, LOCK_TIMEOUT);
   for (const outcome of outcomes.values()) {
@@ -65,9 +65,9 @@ export async function importGroup(
 const LOCK_TIMEOUT = sql`set local lock_timeout = '8s'`;
 
 /**
- * Decides without a transaction what writes nothing: the records that are the only ones of
- * their products, which have them or are of a later message. Of several records of a product
- * the last one counts, and what has no product may have one once the group is locked.
+ * Decides without a transaction about records that write nothing, since their products have them
+ * already or the sender has sent a later message. Each is the only one of its product: of several
+ * the last one counts. A record without a product is left: it may have one once the group is locked.
  */
 async function decideAlone(
   database: Queries,
@@ -78,14 +78,15 @@ async function decideAlone(
   const alone = [...Map.groupBy(items, (item) => matches.of(item))]
     .flatMap(([found, own]) => typeof found === "object" && own.length === 1 ? own : []);
   const outcomes: Outcomes = new Map();
+  // The changes that it plans are planned again under the lock.
   const { unchanged } = planOf(alone, matches, outcomes, options);
   const notes = [...noteSenders(unchanged, options), ...noteGists(unchanged)];
   if (notes.length > 0 && !options.dryRun) await database.write(...notes);
   return outcomes;
 }
 
-/** Writes what records do to each product once, and returns those of the next pass. */
-async function pass(
+/** Writes each product once, as its records say, and returns the records of the next pass. */
+async function writePass(
   tx: Transaction,
   items: readonly Item[],
   outcomes: Outcomes,
@@ -96,23 +97,23 @@ async function pass(
   const reject = ({ item, found }: Planned, message: Message) =>
     void outcomes.set(item, outcomeOf(item, "rejected", found?.id ?? null, message));
   const writes = await writesOf(tx, plan, { ...options, reject });
-  // These records are stored without a write of their products.
-  const { quiet = [], loud = [] } = Object.groupBy(
+  // A record that changes nothing is stored all the same, beside a product that is not written.
+  const { changing = [], unchanging = [] } = Object.groupBy(
     writes,
-    ({ outcome }) => outcome === "unchanged" ? "quiet" : "loud",
+    ({ outcome }) => outcome === "unchanged" ? "unchanging" : "changing",
   );
   const { done, faults } = await writeTogether(
     tx,
-    loud,
-    async (done) => void await tx.send(...storeRecords(done)),
+    changing,
+    async (written) => void await tx.send(...storeRecords(written)),
   );
   for (const [one, error] of faults) reject(one, faultOfWrite(error));
-  const stored = [...done, ...quiet];
+  const stored = [...done, ...unchanging];
   for (const { item, id, outcome, messages } of stored) {
     outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
   }
   await tx.send(
-    ...storeRecords(quiet),
+    ...storeRecords(unchanging),
     ...noteReferences(stored),
     ...noteSenders([...stored, ...plan.unchanged], options),
     ...noteGists(plan.unchanged),

@@ -8,8 +8,13 @@ import { MessageBooks } from "./message_books.ts";
 import type { PlanOptions } from "./plan.ts";
 import { RecordGroup } from "./record_group.ts";
 
-/* A message is written while it arrives: one group of records while the next one is read. */
+/*
+ * A message is written while it arrives: one group of records while the next one is read. A record
+ * whose product only the rest of the message can tell waits in a group of its own, until that is
+ * full or the message ends.
+ */
 
+/** How a message is imported. */
 export interface ImportOptions extends PlanOptions {
   /** Does the same work as an import, and writes nothing. */
   dryRun: boolean;
@@ -35,7 +40,6 @@ export async function importMessage(
   const tally = new ReportTally(options.dryRun);
   const books = new MessageBooks();
   let group = new RecordGroup(books);
-  // The records that wait for the rest of the message.
   let waiting = new RecordGroup(books);
   let header: Element | undefined;
   let records = 0;
@@ -51,25 +55,23 @@ export async function importMessage(
     group = new RecordGroup(books);
   }
 
-  async function write(group: RecordGroup): Promise<void> {
-    await commit(group, waiting);
+  async function write(current: RecordGroup): Promise<void> {
+    await writeAndCount(current, waiting);
     if (waiting.isFull) await writeWaiting();
   }
 
   async function writeWaiting(): Promise<void> {
-    const held = waiting;
+    const waited = waiting;
     waiting = new RecordGroup(books);
-    await commit(held);
+    await writeAndCount(waited);
   }
 
-  async function commit(
-    full: RecordGroup,
-    waiting?: RecordGroup,
-  ): Promise<void> {
+  /** Writes the records of a group, or adds them to those that are held, and counts what is written. */
+  async function writeAndCount(current: RecordGroup, held?: RecordGroup): Promise<void> {
     using _permit = await admit?.();
-    await full.write(queries, options, waiting);
+    await current.write(queries, options, held);
     // What is written is counted, whatever happens next.
-    for (const { outcome, ...leftOut } of full.results()) {
+    for (const { outcome, ...leftOut } of current.results()) {
       tally.add(outcome, leftOut);
       records++;
     }

@@ -3,14 +3,14 @@ import { DELETION, PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import type { Item } from "./items.ts";
 
 /*
- * The books of a message while it arrives: their ISBNs, references and forms. An ISBN may go
- * from one book to another in one message, whose records are rivals, and two books may have one
- * reference by mistake.
+ * The books of a message while it arrives. An ISBN may go from one book to another in one message:
+ * their records are rivals. And two books may have one reference by mistake.
  */
 
 /** The maximum number of books of a message that are remembered. */
 const MAX_BOOKS = 1_000_000;
 
+/** The ISBNs, references and forms of the records that have come so far. */
 export class MessageBooks {
   readonly #referenceOfIsbn = new Map<string, string>();
   /** The latest ISBN and the first form of each reference. */
@@ -33,8 +33,8 @@ export class MessageBooks {
     }
   }
 
-  /** Whether an earlier record with this reference has another ISBN and another form. */
-  isAnother({ gist }: Item): boolean {
+  /** Whether an earlier record with the same reference has another ISBN and another form. */
+  isOfAnotherBook({ gist }: Item): boolean {
     const isbn = isbnNumber(gist);
     const { reference, notification, form } = gist;
     if (isbn === null || notification === PARTIAL || notification === DELETION) return false;

@@ -14,16 +14,12 @@ import { fromProductsOf, type ProductRow } from "./product_rows.ts";
 export function noteReferences(done: readonly Planned[]): Statement[] {
   const aliases: ProductRow[] = [];
   const retired: ProductRow[] = [];
-  for (
-    const { item: { gist: { reference, notification } }, id, found } of done
-  ) {
+  for (const { item: { gist: { reference, notification } }, id, found } of done) {
     if (!found || notification === DELETION) continue;
-    if (ownId(reference) === id || referencesOf(found).includes(reference)) {
-      continue;
-    }
-    if (found.reference === null) {
-      retired.push({ product_id: id, record_reference: ownReference(id) });
-    } else aliases.push({ product_id: id, record_reference: reference });
+    if (ownId(reference) === id || referencesOf(found).includes(reference)) continue;
+    const isBound = found.reference !== null;
+    if (isBound) aliases.push({ product_id: id, record_reference: reference });
+    else retired.push({ product_id: id, record_reference: ownReference(id) });
   }
   const referring = sql`record_reference text`;
   return [
@@ -35,6 +31,8 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
         on conflict (organization_id, record_reference) do nothing
       `]
       : [],
+    // The deletion has a position of its own in the feed: the id of the product, as if made in 1970
+    // (RFC 9562, 5.7), so that it comes before that.
     ...retired.length > 0
       ? [sql`
         insert into onix_retired (organization_id, id, record_reference)

@@ -62,9 +62,10 @@ export function planOf(
   outcomes: Outcomes,
   options: PlanOptions,
 ): Plan {
+  // What is planned for each product, by all that another record of it may share.
   const planned = new Map<string, Planned>();
   // The ISBNs of records with products. Once written, they may find products for other records.
-  const writtenIsbns = new Set<string>();
+  const writtenIsbns = new Set<string | null>();
   let later: Item[] = [];
 
   for (const [at, item] of items.entries()) {
@@ -77,8 +78,9 @@ export function planOf(
     const isbn13 = isbnNumber(item.gist);
     const keys = sharedKeysOf(item, found);
     const earlier = keys.map((key) => planned.get(key)).find((one) => one);
-    const mayFindWritten = !found && !earlier && isbn13 !== null && writtenIsbns.has(isbn13);
-    if (mayFindWritten || earlier && item.gist.notification === PARTIAL) {
+    const isPartial = item.gist.notification === PARTIAL;
+    const comesLater = earlier ? isPartial : !found && writtenIsbns.has(isbn13);
+    if (comesLater) {
       later = items.slice(at);
       break;
     }
@@ -87,9 +89,9 @@ export function planOf(
       outcomes.set(earlier.item, outcomeOf(earlier.item, "unchanged", found?.id ?? null, message));
       for (const [key, one] of planned) if (one === earlier) planned.delete(key);
     }
-    const lacking = found ? undefined : withoutProduct(item);
-    if (lacking) {
-      outcomes.set(item, lacking);
+    const withoutProduct = found ? undefined : outcomeWithoutProduct(item);
+    if (withoutProduct) {
+      outcomes.set(item, withoutProduct);
       continue;
     }
     const one: Planned = found ? { item, id: found.id, found } : { item, id: uuidv7() };
@@ -149,7 +151,7 @@ function sharedKeysOf({ gist }: Item, found: Found | undefined): string[] {
 }
 
 /** The outcome of a record that presupposes a product, where there is none. */
-function withoutProduct(item: Item): Outcome | undefined {
+function outcomeWithoutProduct(item: Item): Outcome | undefined {
   const { notification } = item.gist;
   if (notification === PARTIAL) return outcomeOf(item, "rejected", null, NOT_FOUND);
   if (notification === DELETION) return outcomeOf(item, "unchanged", null, UNKNOWN_RECORD);

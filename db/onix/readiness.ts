@@ -20,9 +20,9 @@ export interface JudgedProduct extends Readiness {
   product_code: unknown;
 }
 
-/** The products that a page looks at, and those that are read at once. */
-const CHECKED = 500;
-const AT_ONCE = 100;
+/** The most products that a page judges, and that are read at once. */
+const MAX_JUDGED = 500;
+const MAX_READ = 100;
 
 /** Whether a product is ready for a recipient, and what it lacks. */
 export function readinessOf(source: RecordSource, profile: Profile): Readiness {
@@ -38,10 +38,11 @@ export async function listReadiness(
 ) {
   const products: JudgedProduct[] = [];
   const meta = { cursor: after ?? null, more: true, checked: 0, ready: 0 };
-  const isFull = () => products.length === limit || meta.checked === CHECKED;
+  const isFull = () => products.length === limit || meta.checked === MAX_JUDGED;
   while (meta.more && !isFull()) {
-    const wanted = ready === undefined ? limit - products.length : AT_ONCE;
-    const count = Math.min(wanted, CHECKED - meta.checked);
+    // Without a verdict that is wanted, each product that is judged is on the page.
+    const wanted = ready === undefined ? limit - products.length : MAX_READ;
+    const count = Math.min(wanted, MAX_JUDGED - meta.checked);
     const ids = selectIds(filters, meta.cursor ?? NIL_UUID);
     const { sources, more } = await readSources(database, ids, count);
     meta.more = more;

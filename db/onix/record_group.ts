@@ -33,10 +33,11 @@ interface Imported extends LeftOut {
 /** How a group is written. */
 type GroupSettings = Omit<GroupOptions, "books" | "mayWait">;
 
-/** Records that are written together. */
+/** Records that are written together. They are added, read, written, and then have results. */
 export class RecordGroup {
   /** Those that wait to be read together: what is stored of them is looked up at once. */
   #unread: (Arrived | Unreadable)[] = [];
+  /** Those that were read: to be written, or rejected already. */
   readonly #entries: (Item | Imported)[] = [];
   #length = 0;
   #started = 0;
@@ -81,10 +82,10 @@ export class RecordGroup {
 
   #read(arrived: Arrived, gists: StoredGists): void {
     const item = readItem(arrived, gists);
-    if ("kind" in item) {
+    if (!(item instanceof Item)) {
       const { reference, line, messages, moreMessages } = item;
       this.#entries.push(rejected(reference, line, messages, moreMessages));
-    } else if (this.#books.isAnother(item)) {
+    } else if (this.#books.isOfAnotherBook(item)) {
       const { reference, messages, moreMessages } = item.gist;
       const all = [...messages, referenceOfAnother(reference)];
       this.#entries.push(rejected(reference, arrived.line, all, moreMessages));
@@ -107,15 +108,20 @@ export class RecordGroup {
     );
   }
 
-  /** Writes the records. Adds those that wait to the other group, if there is one. */
+  /**
+   * Writes the records. With a group of those that wait, it adds to that the records of which
+   * only the rest of the message tells which product they are of.
+   */
   async write(
     queries: () => Queries,
     options: GroupSettings,
     waiting?: RecordGroup,
   ): Promise<void> {
+    // Records with one reference keep their order: those after one that waits wait, too.
     const items = this.#entries.filter((entry) =>
       entry instanceof Item && !waiting?.has(entry.gist.reference)
     ) as Item[];
+    // Tests are run like the others, and write nothing.
     for (const areTests of [false, true]) {
       const group = items.filter(({ gist: { notification } }) => isTest(notification) === areTests);
       if (group.length === 0) continue;

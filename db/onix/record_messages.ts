@@ -77,7 +77,7 @@ export function referenceOfAnother(reference: string): Message {
   return messageOf("error", "reference_of_another", message, at);
 }
 
-/** The warning of a record whose prices can all not be read. They stay in the stored record alone. */
+/** The warning of a record none of whose prices can be read. They stay in the stored record alone. */
 export function notOnSale(
   { record, reader, notification }: Incoming,
 ): Message[] {

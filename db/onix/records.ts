@@ -15,7 +15,7 @@ export interface StoredRecord {
   reference: string;
   text: string;
   digest: string;
-  /** Its gist, as it is record. Null: it is read each time. */
+  /** Its gist, behind the key of that. Null: the record is read each time. */
   gist: string | null;
   differences: Differences | null;
   ids: Ids;
@@ -37,7 +37,7 @@ const SET_RECORD = sql`
 /** The maximum number of other senders whose last records are stored beside a product. */
 const MAX_OTHERS = 8;
 
-/** Stores the records of written products. Where another sender's was stored, that is kept for its next. */
+/** Stores the records of written products. One of another sender that was there is kept for the next of that sender. */
 export function storeRecords(
   changes: readonly (Planned & { record?: StoredRecord })[],
 ): Statement[] {
@@ -85,7 +85,7 @@ export function storeRecords(
   ];
 }
 
-/** Keeps the records last received for their senders, of each product those of the latest. */
+/** Keeps the records that are replaced for their senders: of each product, those of the latest senders. */
 function keepOthers(replaced: readonly ProductRow[]): Statement[] {
   const ids = replaced.map(({ product_id }) => product_id);
   return [
@@ -114,7 +114,7 @@ function keepOthers(replaced: readonly ProductRow[]): Statement[] {
   ];
 }
 
-/** Removes the records of senders `s` of products with rows `r`, if they meet the condition. */
+/** Removes the records that are kept for senders `s` of products with rows `r`, if they meet the condition. */
 function forgetRecords(
   rows: readonly ProductRow[],
   condition: Statement,

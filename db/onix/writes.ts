@@ -1,8 +1,7 @@
 import { type Entry, overfullIn } from "../../schema/bodies.ts";
 import { guarded } from "../../schema/defects.ts";
-import { differencesOf } from "../../schema/onix/mapping/differences.ts";
+import { type Differences, differencesOf } from "../../schema/onix/mapping/differences.ts";
 import { idsIn } from "../../schema/onix/mapping/ids.ts";
-import type { Differences } from "../../schema/onix/mapping/differences.ts";
 import type { Edits } from "../../schema/onix/mapping/options.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Message } from "../../schema/onix/xml/paths.ts";
@@ -22,7 +21,7 @@ import { type Comparable, findDeleted, readProductsOf } from "./stored_products.
 
 /* What the records of a plan write: changes of products, and what is stored beside them. */
 
-/** What is written of a product because of a record. */
+/** What a record writes. With the outcome `unchanged` the record is stored, and its product is not written. */
 export interface RecordWrite extends Planned, Cause {
   outcome: Outcome["outcome"];
   messages: readonly Message[];
@@ -65,8 +64,8 @@ async function writesOfPart(
   if (compared.length === 0) return [];
   const links = await linkRecords(tx, compared.map(({ merged }) => merged.written));
   const linked = compared.map((each, i) => ({ ...each, links: links[i]! }));
-  const news = compared.flatMap(({ one }) => one.found ? [] : [one]);
-  const deleted = await findDeleted(tx, news);
+  const created = compared.flatMap(({ one }) => one.found ? [] : [one]);
+  const deleted = await findDeleted(tx, created);
   const written = await ofEach(
     linked,
     (each) => {
@@ -142,14 +141,20 @@ function effectOf(
   const source = sourceOf(item);
   if (!found) return { change: { method: "create", id, body, source }, outcome: "created" };
   const changed = changedFields(book.product, body);
-  const isOther = form.digest !== found.digest || found.has_own;
-  // The record changes what is sent of the product, even if no field changes.
-  const isMoved = Object.keys(changed).length > 0 ||
-    isOther && (!received || isSentOtherwise(book, received, { record: form.record, differences }));
-  const whole = isMoved ? { title: book.product.title, ...changed } : {};
+  const isOtherRecord = form.digest !== found.digest || found.has_own;
+  // Even if no field changes, another record may change what is sent of the product.
+  const isUpdated = Object.keys(changed).length > 0 ||
+    isOtherRecord &&
+      (!received || isSentOtherwise(book, received, { record: form.record, differences }));
   return {
-    change: { method: "update", id, body: whole, isWhole: true, source },
-    outcome: isMoved ? "updated" : "unchanged",
+    change: {
+      method: "update",
+      id,
+      body: { title: book.product.title, ...changed },
+      isWhole: true,
+      source,
+    },
+    outcome: isUpdated ? "updated" : "unchanged",
   };
 }
 

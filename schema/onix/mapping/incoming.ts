@@ -30,7 +30,7 @@ export interface Incoming {
   messages: Message[];
   /** How many warnings are left out. */
   moreMessages: number;
-  /** Whether a message is about the header, or was and is not told again. */
+  /** Whether a message is about the header, or would be if it had not been told before. */
   tellsOfHeader: boolean;
   /** The data elements that no field holds: the record alone keeps them. */
   unmapped: Paths;
