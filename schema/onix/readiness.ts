@@ -119,30 +119,46 @@ function breachesOf(rule: Rule, message: Trail): Breach[] | undefined {
   return verdicts.length > 0 ? verdicts.flat() : undefined;
 }
 
+/** What breaks a rule in one composite, or undefined if it does not apply there. */
 function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
-  const { path, one_of, only, at_most, characters } = rule;
-  const found = path.flatMap((way) => trailsAt(composite, way));
+  const found = rule.path.flatMap((way) => trailsAt(composite, way));
+  const { only, at_most, characters } = rule;
   if (only || at_most !== undefined || characters !== undefined) {
-    if (found.length === 0) return;
-    const wrong = found.slice(at_most ?? 0).filter((trail) =>
+    return found.length > 0 ? breachesOfLimits(rule, found) : undefined;
+  }
+  const breach = breachOfDemand(rule, composite, found);
+  return breach ? [breach] : [];
+}
+
+/** What is there and must not be: too many, too long, or with another code. */
+function breachesOfLimits({ only, at_most, characters }: Rule, found: readonly Trail[]): Breach[] {
+  return found.slice(at_most ?? 0)
+    .filter((trail) =>
       !(only && hasOneOf(trail, only)) &&
       !(characters && codePoints(valueOfTrail(trail)) <= characters)
-    );
-    return wrong.map((trail) => ({ trail, rest: [] }));
-  }
+    )
+    .map((trail) => ({ trail, rest: [] }));
+}
+
+/** What must be there and is not, or has another code than one of those. */
+function breachOfDemand(
+  { path, one_of }: Rule,
+  composite: Trail,
+  found: readonly Trail[],
+): Breach | undefined {
   const isRight = (trail: Trail) => one_of ? hasOneOf(trail, one_of) : !isWrongDate(trail);
-  if (found.some(isRight)) return [];
+  if (found.some(isRight)) return;
   const [wrong] = found;
   if (!wrong) {
     const { trail, rest } = walk(composite.at(-1)!, path[0]!);
-    return [{ trail: [...composite, ...trail.slice(1)], rest }];
+    return { trail: [...composite, ...trail.slice(1)], rest };
   }
   // Where there can be another one, the right one is missing.
   const start = composite.length;
   const i = one_of ? lastRepeatable(wrong, start) : 0;
   return i > 0
-    ? [{ trail: wrong.slice(0, i), rest: path[0]!.slice(i - start) }]
-    : [{ trail: wrong, rest: [] }];
+    ? { trail: wrong.slice(0, i), rest: path[0]!.slice(i - start) }
+    : { trail: wrong, rest: [] };
 }
 
 /** What is at these steps below an element. */

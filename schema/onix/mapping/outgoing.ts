@@ -1,16 +1,17 @@
 import type { Entry } from "../../bodies.ts";
-import { isEqual, isObject, objectsIn } from "../../objects.ts";
+import { isEqual, isObject } from "../../objects.ts";
 import { CONFIRMED, DELETION } from "../rules/notifications.ts";
 import type { Release } from "../rules/releases.ts";
-import { child, copyOf, type Element, element, setChild } from "../xml/element.ts";
+import { copyOf, type Element, element, setChild } from "../xml/element.ts";
 import { mend, type Mended } from "../xml/mend.ts";
 import type { Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
+import type { Differences } from "./differences.ts";
 import { IDENTIFIERS, PARTY_REFERENCES } from "./linked.ts";
 import { type Book, containerOf, type Mapped } from "./mapped.ts";
 import { MAPPED, MAPPING, PRODUCT_CODE } from "./mapping.ts";
-import { textOf } from "./codec.ts";
 import { ownReference } from "./own_reference.ts";
+import { addOwnSupply } from "./own_supply.ts";
 import { readValues, type RecordValues } from "./reading.ts";
 import { RecordReader } from "./record_reader.ts";
 import type { Received } from "./stored_record.ts";
@@ -38,13 +39,14 @@ export function writeRecord(
   writeIdentifiers(book, record);
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? ownReference(String(product.id)));
-  if (!hasSupply(record)) addSupply(record, product);
+  addOwnSupply(record, product);
   return mend(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
   });
 }
 
+/** Without checks, reading takes less time. */
 const LENIENT = { isSilent: true, isLenient: true };
 
 /** Writes the fields in which the product differs from the record into the record. */
@@ -54,37 +56,65 @@ function writeDifferingFields(
   received: Received | null,
 ): void {
   const differences = received?.differences ?? {};
-  const fields = MAPPED.map(([name, field]) => {
+  const fields = fieldsOfBook(book);
+  // Most products equal their records, so nothing needs a check.
+  const said = readValues(record, new RecordReader(record, LENIENT));
+  if (!fields.some((one) => isChanged(one, said, differences))) return;
+  const reader = new RecordReader(record, { isSilent: true });
+  const values = readValues(record, reader);
+  for (const one of fields) {
+    // Other resources may lack the cover that those of the record have.
+    const isCover = one.name === "cover_image_url" && one.projection !== undefined;
+    if (!isCover && !isChanged(one, values, differences)) continue;
+    const before = Object.hasOwn(differences, one.name)
+      ? tiedToElements(differences[one.name], values[one.name], reader)
+      : values[one.name];
+    writeField(one, before, book, record, reader);
+  }
+}
+
+/** A field with what a product has for it. */
+interface FieldOfBook {
+  name: string;
+  field: Mapped;
+  value: unknown;
+  /** What of the value is compared. */
+  projection: unknown;
+}
+
+function fieldsOfBook(book: Book): FieldOfBook[] {
+  return MAPPED.map(([name, field]) => {
     const value = field.valueIn(book);
     return { name, field, value, projection: field.project(value) };
   });
-  type FieldOfBook = typeof fields[number];
-  const isChanged = (values: RecordValues) => ({ name, field, projection }: FieldOfBook) =>
-    !isEqual(
-      projection,
-      Object.hasOwn(differences, name)
-        ? differences[name] ?? undefined
-        : field.project(values[name]),
-    );
-  // Most products equal their records, so nothing needs a check.
-  const lenient = new RecordReader(record, LENIENT);
-  if (!fields.some(isChanged(readValues(record, lenient)))) return;
-  const reader = new RecordReader(record, { isSilent: true });
-  const values = readValues(record, reader);
-  // Other resources may lack the cover that those of the record have.
-  const isWritten = (one: FieldOfBook) =>
-    isChanged(values)(one) || one.name === "cover_image_url" && one.projection !== undefined;
-  for (const { name, field, value } of fields.filter(isWritten)) {
-    const before = Object.hasOwn(differences, name)
-      ? tiedToElements(differences[name], values[name], reader)
-      : values[name];
-    const block = blockOf(record, field);
-    const reference = PARTY_REFERENCES[name];
-    const isReplaced = reference !== undefined &&
-      book.product[reference] !== field.find?.(block)?.id;
-    if (isReplaced) field.leave?.(block);
-    field.write(block, value, before, reader);
-  }
+}
+
+/** Whether a field has another value than the record, or than it had beside the record. */
+function isChanged(
+  { name, field, projection }: FieldOfBook,
+  values: RecordValues,
+  differences: Differences,
+): boolean {
+  const before = Object.hasOwn(differences, name)
+    ? differences[name] ?? undefined
+    : field.project(values[name]);
+  return !isEqual(projection, before);
+}
+
+/** Writes a field into its block, without what is said there of another record that it referred to. */
+function writeField(
+  { name, field, value }: FieldOfBook,
+  before: unknown,
+  book: Book,
+  record: Element,
+  reader: RecordReader,
+): void {
+  const block = blockOf(record, field);
+  const reference = PARTY_REFERENCES[name];
+  const isOfAnother = reference !== undefined &&
+    book.product[reference] !== field.find?.(block)?.id;
+  if (isOfAnother) field.leave?.(block);
+  field.write(block, value, before, reader);
 }
 
 /** Writes the identifiers that the parties have which the record names. */
@@ -167,37 +197,4 @@ function proprietary(name: string, value: string): Element {
     element("IDTypeName", name),
     element("IDValue", value),
   ]);
-}
-
-/** Whether the record has a supply, which may be withheld. */
-function hasSupply(record: Element): boolean {
-  return record.children.some((each) =>
-    each.name === "ProductSupply" &&
-    (each.isWithheld || child(each, "SupplyDetail"))
-  );
-}
-
-/** The availability and the prices of a product without supply details, as one supply. */
-function addSupply(record: Element, product: Book["product"]): void {
-  const prices = objectsIn(product.product_prices).flatMap((price) => [
-    ...priceOf(price, "02", price.retail_price_inc_tax),
-    ...priceOf(price, "01", price.retail_price ?? price.list_price),
-  ]);
-  const product_availability = product.product_availability_code;
-  if (prices.length === 0 && textOf(product_availability) === undefined) return;
-  const supply = { supply_details: [{ product_availability, prices }] };
-  const reader = new RecordReader(record, { isSilent: true });
-  MAPPING.product_territories!.write(record, [supply], [], reader);
-}
-
-/** A price of this type (List 58), if it has an amount. */
-function priceOf(
-  { currency_code, tax_rate, valid_from, valid_to }: Record<string, unknown>,
-  price_type: string,
-  price_amount: unknown,
-): Record<string, unknown>[] {
-  if (textOf(price_amount) === undefined) return [];
-  const taxes = price_type === "02" && textOf(tax_rate) ? [{ tax_rate_percent: tax_rate }] : [];
-  const period = { valid_from, valid_to };
-  return [{ price_type, price_amount, taxes, currency_code, ...period }];
 }

@@ -11,7 +11,10 @@ import { type ElementPlace, Messages, type TellOptions } from "./messages.ts";
  * paths of what no field holds.
  */
 
-/** What reading a record finds out. */
+/**
+ * What reading a record finds out. A codec claims the elements whose values a field holds, ties
+ * entries to their elements, and fails at what it cannot read: `attempt` sees that.
+ */
 export class RecordReader {
   readonly record: Element;
   /** Whether nothing is reported. */
@@ -19,13 +22,18 @@ export class RecordReader {
   /** Whether what the API refuses is read, too. */
   readonly isLenient: boolean;
   readonly #messages: Messages;
-  #claimed = new Set<Element>();
-  #empty = new Set<Element>();
-  #elements = new Map<object, Element>();
-  #unreadable = new Set<string>();
+  /** The elements whose values fields hold. */
+  readonly #claimed = new Set<Element>();
+  /** The entries that say nothing. */
+  readonly #empty = new Set<Element>();
+  /** The elements of entries. */
+  readonly #elements = new Map<object, Element>();
+  /** The fields of which something cannot be read. */
+  readonly #unreadableFields = new Set<string>();
+  /** How often something could not be read in the attempt that is under way. */
   #failures = 0;
 
-  /** Without messages, it takes less time. */
+  /** A silent reader takes less time. */
   constructor(
     record: Element,
     {
@@ -141,7 +149,7 @@ export class RecordReader {
     this.warn("duplicate", message, each);
   }
 
-  /** Reads something, and says whether all of it could be read. */
+  /** Reads something, and says whether all of it could be read. What could not does not count outside. */
   attempt<T>(read: () => T): { result: T; isWhole: boolean } {
     const before = this.#failures;
     const result = read();
@@ -152,11 +160,11 @@ export class RecordReader {
 
   /** Notes that the record says something for a field of the product, which cannot be read. */
   markUnreadable(field: string): void {
-    this.#unreadable.add(field);
+    this.#unreadableFields.add(field);
   }
 
   get unreadableFields(): ReadonlySet<string> {
-    return this.#unreadable;
+    return this.#unreadableFields;
   }
 
   /** Whether something was to be reported of an element that the record has from elsewhere. */
