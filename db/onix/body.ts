@@ -169,7 +169,8 @@ function contributorsPart(
       isNew ? warnings : [...warnings, REPEATED],
       (field) => elementOfPerson(element, field) ?? element,
     );
-    return !isNew ? [] : [{
+    if (!isNew) return [];
+    return [{
       contributor_id: row.id,
       contributor_role_id: idOfCode("17", person.role),
       contributor_name: row.name,

@@ -15,8 +15,8 @@ import { RELEASES } from "../../schema/onix/rules/releases.ts";
 import { saysSame } from "../../schema/onix/xml/element.ts";
 import { uuidv7 } from "../uuid.ts";
 import { bookOf, receivedIn } from "./books.ts";
-import { type StoredForm, storedForm } from "./items.ts";
 import type { Planned } from "./plan.ts";
+import { type StoredForm, storedForm } from "./stored_form.ts";
 import type { Comparable } from "./stored_products.ts";
 
 /*

@@ -1,14 +1,12 @@
-import { createHash } from "node:crypto";
 import { guarded } from "../../schema/defects.ts";
-import type { Element } from "../../schema/onix/xml/element.ts";
 import { type Incoming, readRecord, type Rejected } from "../../schema/onix/mapping/incoming.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
 import type { Notification } from "../../schema/onix/rules/notifications.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
 import type { Message, Paths } from "../../schema/onix/xml/paths.ts";
-import { toStored } from "../../schema/onix/xml/write.ts";
 import type { Arrived } from "./arrived.ts";
 import { FAILED } from "./record_messages.ts";
+import { type StoredForm, storedForm } from "./stored_form.ts";
 
 /*
  * The records of a message. Reading one takes most of the time of an import, and depends on
@@ -32,13 +30,6 @@ export interface Gist {
   /** The paths that no message of release 3.1 has. */
   notSent: Paths;
   /** The hash of the record to store. */
-  digest: string;
-}
-
-/** The record to store, of a partial update its blocks, the text of that, and its hash. */
-export interface StoredForm {
-  record: Element;
-  text: string;
   digest: string;
 }
 
@@ -143,13 +134,6 @@ function readAgain({ product, header }: Arrived): Incoming {
   const incoming = readRecord(product, header);
   if (incoming.kind === "rejected") throw new TypeError("A record that was read is rejected");
   return incoming;
-}
-
-/** The form in which a record is stored. */
-export function storedForm(record: Element): StoredForm {
-  const text = toStored(record);
-  const digest = createHash("sha256").update(text).digest("base64url");
-  return { record, text, digest };
 }
 
 /** The outcome of a record, with messages besides those of reading it. */

@@ -45,10 +45,10 @@ export async function linkRecords(
   const wanted = written.map(recordsNamedIn);
   const named = ofTables((table) => wanted.flatMap((one) => one[table]));
   const find = LINK_TABLES.map((table) => findRows(table, named[table]));
-  let { tables, links } = link(await tx.send(...find));
+  let { tables, links } = linkTo(await tx.send(...find), wanted);
   if (tables.some(({ isChanged }) => isChanged)) {
     const [, ...found] = await tx.send(lockKeys(lockKeysOf(named)), ...find);
-    ({ tables, links } = link(found));
+    ({ tables, links } = linkTo(found, wanted));
     await tx.send(...tables.flatMap((table) => table.writes()));
   }
   const formats = await findFormats(
@@ -59,13 +59,13 @@ export async function linkRecords(
     const form = productFormIn(written[i]!);
     return { ...one, formatId: form && formats.get(form) };
   });
+}
 
-  /** Links every record to the rows. What is missing is a row to create or to fill. */
-  function link(rows: readonly object[][]) {
-    const tables = LINK_TABLES.map((table, i) => new NamedRecords(table, rows[i] as LinkRow[]));
-    const links = wanted.map((one) => ofTables((table, i) => tables[i]!.linkAll(one[table])));
-    return { tables, links };
-  }
+/** Links what each record names to the rows of the tables. What is missing is a row to create or to fill. */
+function linkTo(rows: readonly object[][], wanted: readonly Record<Table, NamedRecord[]>[]) {
+  const tables = LINK_TABLES.map((table, i) => new NamedRecords(table, rows[i] as LinkRow[]));
+  const links = wanted.map((one) => ofTables((table, i) => tables[i]!.linkAll(one[table])));
+  return { tables, links };
 }
 
 /** What a record names in each table. */

@@ -85,8 +85,7 @@ export function planOf(
       break;
     }
     if (earlier) {
-      const message = superseded(item.arrived.line);
-      outcomes.set(earlier.item, outcomeOf(earlier.item, "unchanged", found?.id ?? null, message));
+      outcomes.set(earlier.item, outcomeOfSuperseded(earlier, item));
       for (const [key, one] of planned) if (one === earlier) planned.delete(key);
     }
     const withoutProduct = found ? undefined : outcomeWithoutProduct(item);
@@ -148,6 +147,11 @@ function sharedKeysOf({ gist }: Item, found: Found | undefined): string[] {
   if (found) return [`id ${found.id}`];
   const isbn13 = isbnNumber(gist);
   return [`reference ${gist.reference}`, ...isbn13 ? [`isbn ${isbn13}`] : []];
+}
+
+/** The outcome of a record after which another one of its product comes. */
+function outcomeOfSuperseded({ item, found }: Planned, { arrived }: Item): Outcome {
+  return outcomeOf(item, "unchanged", found?.id ?? null, superseded(arrived.line));
 }
 
 /** The outcome of a record that presupposes a product, where there is none. */

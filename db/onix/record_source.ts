@@ -116,6 +116,11 @@ export async function getSource(
   };
 }
 
+/** The size of document `d` and record `n`, which is known without reading them. */
+const sourceBytes = sql`(
+  coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
+)`;
+
 /** A source from the product's document, null if it has more bytes than `allowed`. */
 function storedSource(id: string, allowed: number) {
   return sql<
@@ -124,9 +129,9 @@ function storedSource(id: string, allowed: number) {
     & LongText
   >`
       select
-        case when ${bytes} <= ${allowed}::int then ${fullProduct} end as product,
-        case when ${bytes} <= ${allowed}::int then n.record end as record,
-        case when ${bytes} > ${allowed}::int then ${bytes} end as too_long,
+        case when ${sourceBytes} <= ${allowed}::int then ${fullProduct} end as product,
+        case when ${sourceBytes} <= ${allowed}::int then n.record end as record,
+        case when ${sourceBytes} > ${allowed}::int then ${sourceBytes} end as too_long,
         d.etag,
         n.record_reference as reference,
         ${besideProduct}
@@ -137,8 +142,3 @@ function storedSource(id: string, allowed: number) {
       where p.organization_id = ${organization} and p.id = ${id}
   `;
 }
-
-/** The size of document `d` and record `n`, which is known without reading them. */
-const bytes = sql`(
-  coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
-)`;
