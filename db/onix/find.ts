@@ -2,7 +2,7 @@ import { isbnNumber } from "../../schema/isbn.ts";
 import { ownId, ownReference } from "../../schema/onix/mapping/own_reference.ts";
 import { isOneOfTexts, organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { sizeOfStored } from "../products/read.ts";
+import { sizeOfStored } from "../products/read_many.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
 import { lockAndFind } from "../products/write_together.ts";
 import type { Item } from "./items.ts";

@@ -1,6 +1,6 @@
 import { isOneOf, isOneOfTexts, organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { readInGroups } from "../products/read.ts";
+import { readInGroups } from "../products/read_many.ts";
 import type { Planned } from "./plan.ts";
 import {
   type BesideProduct,

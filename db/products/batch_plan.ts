@@ -22,7 +22,8 @@ import {
   sharedBy,
 } from "./keys.ts";
 import { findNamed } from "./names.ts";
-import { readInGroups, readTags, sizeOfStored } from "./read.ts";
+import { readTags } from "./read.ts";
+import { readInGroups, sizeOfStored } from "./read_many.ts";
 import { planRestorations, restoring } from "./restorations.ts";
 import { changedFields } from "./changed_fields.ts";
 import { lockAndFind } from "./write_together.ts";
@@ -108,13 +109,14 @@ async function endUncreatable(
     if (operation.method !== "upsert") return [];
     const { key, updateError, creationError } = operation;
     const isFound = found.some((product) => addresses(operation, product));
-    // A code that no product has is the fault of a body that has no other.
+    // What is wrong with the body counts before a code that no product has.
     const error = key.match === "product_code" ? updateError ?? creationError : creationError;
     return isFound || !error ? [] : [[item, error] as const];
   }));
   if (errors.size === 0) return items;
-  const told = await findNamed<Write>(tx, [...errors.values()]);
-  errors.keys().forEach(({ index }, i) => results.fail(index, told[i] as ApiError));
+  // Each error gets those of the references in its body.
+  const whole = await findNamed<Write>(tx, [...errors.values()]);
+  errors.keys().forEach(({ index }, i) => results.fail(index, whole[i] as ApiError));
   return items.filter((item) => !errors.has(item));
 }
 

@@ -3,7 +3,7 @@ import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { rfc3339 } from "../times.ts";
 import { validDocument } from "./document.ts";
-import { tooLarge } from "./errors.ts";
+import { tooLargeToShow } from "./errors.ts";
 import { type Page, type Range, readChanges } from "./feed.ts";
 import { documentsFirst, includedArrays, type ProductsRow, type SummarySource } from "./pages.ts";
 import {
@@ -33,7 +33,7 @@ export async function listChanges(
       return row!;
     });
     const { changes, id, too_long } = page;
-    if (changes === null) throw tooLarge(id!, too_long!);
+    if (changes === null) throw tooLargeToShow(id!, too_long!);
     return { ...page, changes };
   });
 }

@@ -25,7 +25,7 @@ export const TOO_LARGE = detailAt(
 );
 
 /** The error for a product that is too large to be shown. */
-export function tooLarge(id: string, bytes: number): ApiError {
+export function tooLargeToShow(id: string, bytes: number): ApiError {
   const mib = (bytes / 2 ** 20).toFixed(1);
   return new ApiError(
     "CONFLICT",
@@ -71,6 +71,7 @@ export function contradictoryDates(pointer: string): ErrorDetail {
   );
 }
 
+/** The error detail of an array that would have too many entries. */
 export function tooManyEntries(array: string): ErrorDetail {
   return detailAt(
     `/${array}`,
@@ -108,12 +109,15 @@ export function ruleOf(error: unknown): ErrorDetail | undefined {
 /** The foreign key of a publishing program on its products. */
 export const IN_PROGRAM = "publishing_program_products_product";
 
-/** The foreign keys of rows on their products. Without a program, SQL has deleted the product meanwhile. */
+/**
+ * The foreign keys of rows on their products, such as `IN_PROGRAM`. A write violates any other one
+ * if SQL has deleted its product meanwhile.
+ */
 const OF_PRODUCT = /_product$/;
 
 /**
- * Whether the body or the operation violated a rule, or another request has created the
- * product meanwhile, unlike a failure of the database.
+ * Whether the error says that a body or an operation violates a rule, or that another request has
+ * created or deleted the product meanwhile. Any other error is a failure of the database.
  */
 export function isViolation(error: unknown): boolean {
   const constraint = brokenConstraint(error) ?? "";

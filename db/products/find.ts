@@ -91,11 +91,12 @@ function relevance({ words, whole }: QueryWords): Statement {
 
 /**
  * Finds what is nearest, where nothing has each word: a word may be spelled with one mistake.
- * Those with the most similar title come first. Undefined if no word may have a mistake.
+ * Those with the most similar title come first. Undefined if no word may have a
+ * mistake, or too many may.
  */
 export function foundNear({ words, whole }: QueryWords): FoundBy | undefined {
   const spelled = words.filter(({ folded }) => isSpelled(folded));
-  if (spelled.length === 0 || spelled.length > MAX_MISTAKES) return;
+  if (spelled.length === 0 || spelled.length > MAX_SPELLED) return;
   return {
     conditions: words.map((word) =>
       sql` and ${spelled.includes(word) ? hasWordNear(word) : hasWord(word)}`
@@ -104,8 +105,8 @@ export function foundNear({ words, whole }: QueryWords): FoundBy | undefined {
   };
 }
 
-/** Each word takes a look into the index for each of its spellings. */
-const MAX_MISTAKES = 8;
+/** The most words that may have a mistake: each takes a look into the index for each of its spellings. */
+const MAX_SPELLED = 8;
 
 /** The condition that `s`, or its publisher or imprint, has the word with at most one mistake. */
 function hasWordNear({ folded }: QueryWord): Statement {

@@ -53,7 +53,7 @@ export async function findErrors(
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) => unknownReference(pointer)),
       ...unattachedSeries(body, product),
-      ...announcements(body, product),
+      ...announcedBesideDay(body, product),
       ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product, !!keepsIds)),
     ];
   });
@@ -116,7 +116,7 @@ const COMPARED = Object.fromEntries(
   ]),
 );
 
-/** An id in the value with this index, at this pointer. */
+/** An id in one of several changes or lines, the one with the index `at`, at this pointer. */
 export interface ReferencedId {
   at: number;
   pointer: string;
@@ -133,13 +133,16 @@ export function unknownReferences(
     select b.at, b.pointer
     from jsonb_to_recordset(${json(rows)})
       b (position int, at int, pointer text, table_name text, id uuid)
-    where not case ${isKnown} end
+    where not case ${knownCases} end
     order by b.position
   `;
 }
 
-/** Without statistics, PostgreSQL would read all records for `exists`, to hash their ids. */
-const isKnown = Array.from(
+/**
+ * The branches of a `case`, one for each table: whether it has the record with the id of row `b`.
+ * They use no `exists`: without statistics, PostgreSQL would read all records to hash their ids.
+ */
+const knownCases = Array.from(
   new Set(["products", ...REFERENCES.map(({ table }) => table)]),
   (table) =>
     sql`
@@ -174,7 +177,7 @@ function unattachedSeries(body: ProductBody, stored: StoredRows): ErrorDetail[] 
 }
 
 /** The errors for years and months of publication that the product would have beside its `publication_date`. */
-function announcements(body: ProductBody, stored: StoredRows): ErrorDetail[] {
+function announcedBesideDay(body: ProductBody, stored: StoredRows): ErrorDetail[] {
   const { publication_date = stored.publication_date } = body;
   if (publication_date === null) return [];
   const dates = body.publishing_dates as Entry[] | undefined ?? [];

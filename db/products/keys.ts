@@ -17,7 +17,7 @@ export function keyName({ kind, value }: LockKey): string {
   return `${kind} ${value}`;
 }
 
-/** What of a product its keys are. */
+/** The columns of a product that its keys follow from. */
 export interface KeyedProduct extends Isbns {
   product_code: string;
 }

@@ -13,22 +13,23 @@ import type { Transaction } from "../connections/transaction.ts";
 import { nameKey } from "../record_names.ts";
 import type { NamedReference } from "./names.ts";
 
-/** The error of a name or a code of so many records, with the nearest one where there is none. */
+/**
+ * The error of a name or a code that several records have, or none. If none has it, the error
+ * suggests the nearest one.
+ */
 export async function explainName(
   tx: Transaction,
-  reference: NamedReference,
+  { entry, reference, value: named }: NamedReference,
   records: number,
 ): Promise<ErrorDetail> {
-  const { column, value, field: given } = reference.value;
-  const { field } = reference.reference;
-  const table = reference.reference.table as RecordTable;
-  const pointer = `${reference.entry}/${given}`;
-  const noun = nounOf(table);
+  const { column, value } = named;
+  const table = reference.table as RecordTable;
+  const pointer = `${entry}/${named.field}`;
   const path = pathOfTable(table);
   if (records > 0) {
     return detailAt(
       pointer,
-      `ambiguous: ${records} records of ${path} have this name: send ${field} instead`,
+      `ambiguous: ${records} records of ${path} have this name: send ${reference.field} instead`,
     );
   }
   const list = codeListOf(table);
@@ -37,14 +38,14 @@ export async function explainName(
   }
   const own = sql`r.organization_id = ${organization} and`;
   const key = column === "code" ? raw("search_key(r.code)") : nameKey(table);
-  const [known] = await tx.send(unprepared(sql<{ word: string }>`
+  const [[nearest]] = await tx.send(unprepared(sql<{ word: string }>`
     select r.${raw(column)} as word
     from ${raw(table)} r
     where ${isShared(table) ? [] : own} ${key} % key_of_name(${value})
     order by similarity(${key}, key_of_name(${value})) desc, r.id
     limit 1
   `));
-  const meant = known[0]?.word;
+  const meant = nearest?.word;
   if (column === "code") {
     return detailAt(
       pointer,
@@ -54,7 +55,7 @@ export async function explainName(
   const remedy = isShared(table) ? `: see ${path}` : `: create it with POST ${path}`;
   return detailAt(
     pointer,
-    `unknown_reference: There is no ${noun} with this name${
+    `unknown_reference: There is no ${nounOf(table)} with this name${
       meant === undefined ? remedy : didYouMean(`"${meant}"`)
     }`,
   );

@@ -41,8 +41,8 @@ function namedIn(body: ProductBody): NamedReference[] {
 }
 
 /**
- * The changes with the ids that their names and codes stand for, or their errors. The error of
- * a body gets those of the references that it has. Sends no statement if there are none.
+ * The changes with the ids that their names and codes stand for, or their errors. To the error of
+ * a refused body it adds those of the references in it. Sends no statement if there are none.
  */
 export async function findNamed<W extends Write>(
   tx: Transaction,
@@ -57,23 +57,7 @@ export async function findNamed<W extends Write>(
   const candidates = await findCandidates(tx, all);
   const found: (W | ApiError)[] = [];
   for (const [i, one] of unresolved.entries()) {
-    if (!one) {
-      found.push(changes[i]!);
-      continue;
-    }
-    const { write, error } = one;
-    const details = [...error?.details ?? []];
-    let body = write.body;
-    for (const reference of named[i]!) {
-      const id = candidates.get(tableOf(reference))!.find(reference);
-      if (typeof id === "string") body = withId(body, reference, id);
-      else details.push(await explainName(tx, reference, id));
-    }
-    details.push(...repeatedLinks(write.body, body));
-    const changed = { ...write, body };
-    found.push(
-      details.length === 0 ? changed as W : await withOtherErrors(tx, changed, details),
-    );
+    found.push(one ? await resolveNames(tx, one, named[i]!, candidates) as W : changes[i]!);
   }
   return found;
 }
@@ -114,14 +98,33 @@ interface Unresolved {
  */
 function acceptedOf(error: ApiError): Unresolved | undefined {
   const body = (error.accepted ?? {}) as ProductBody;
-  const isChecked = !("publishing_dates" in body) &&
-    !givenReferences(body).some(({ value }) => value);
-  return isChecked ? undefined : { write: ofUnknown(body), error };
+  const needsDatabase = "publishing_dates" in body ||
+    givenReferences(body).some(({ value }) => value);
+  return needsDatabase ? { write: ofUnknown(body), error } : undefined;
 }
 
 /** The change of a body that may create a product or change one: its entries may exist. */
 export function ofUnknown(body: ProductBody, id = uuidv7()): Creation {
   return { method: "create", id, body, keepsIds: true, mayExist: true };
+}
+
+/** The change with ids in place of its names and codes, or its errors. */
+async function resolveNames(
+  tx: Transaction,
+  { write, error }: Unresolved,
+  named: readonly NamedReference[],
+  candidates: ReadonlyMap<RecordTable, Candidates>,
+): Promise<Write | ApiError> {
+  const details = [...error?.details ?? []];
+  let body = write.body;
+  for (const reference of named) {
+    const id = candidates.get(tableOf(reference))!.find(reference);
+    if (typeof id === "string") body = withId(body, reference, id);
+    else details.push(await explainName(tx, reference, id));
+  }
+  details.push(...repeatedLinks(write.body, body));
+  const change = { ...write, body };
+  return details.length === 0 ? change : await withOtherErrors(tx, change, details);
 }
 
 /** The records that the references may mean, in the order of the tables. */

@@ -6,6 +6,11 @@ import type { LongText } from "../long_text.ts";
 import { storeDocuments } from "./store_unauthored.ts";
 import { listedRows, listedValues, summaryJson, wholeTerritories } from "./product_json.ts";
 
+/*
+ * A page of a list or of the feed: it reads the summaries of its products from their documents,
+ * or from the tables where one is missing, and appends the arrays that the client has asked for.
+ */
+
 /** Where a page reads the summaries of its products. */
 export interface SummarySource {
   /** The summary of product `p`, with its document `d`. */
@@ -26,12 +31,37 @@ const TABLES: SummarySource = {
   columns: sql`p.*`,
 };
 
+/** A page of products, with the state of their documents. */
+export interface ProductsRow extends LongText {
+  /** The comma-separated ids of products without a valid document. */
+  missing: string | null;
+  /** False in a distributed database, which stores no documents. */
+  is_storable: boolean;
+}
+
+/**
+ * Reads a page from documents. If some are missing, reads it again with the tables, and stores
+ * them in the background. Why in two statements: see `read.ts`.
+ */
+export async function documentsFirst<Row extends ProductsRow>(
+  database: Queries,
+  read: (source: SummarySource) => Promise<Row>,
+): Promise<Row> {
+  const page = await read(DOCUMENTS);
+  if (!page.missing) return page;
+  if (page.is_storable) {
+    database.inBackground(...storeDocuments(page.missing.split(",")));
+  }
+  return await read(TABLES);
+}
+
 /**
  * The fragments that append the arrays in `include` to the summary of product `p`.
  * All combinations of several arrays share a text: a prepared statement for each of
  * them would take 50 MB of every session.
  */
 export function includedArrays(include: ListQuery["include"]): Statement[] {
+  // Supply is shown in the territories, so those without it are left out.
   const hasSupply = include.has("supply_details");
   const isPossible = ({ name }: { name: ArrayName }) =>
     (include.has(name) || include.size > 1) &&
@@ -62,27 +92,3 @@ const supply = sql`coalesce(
   (('{' || d.details || '}')::json -> 'product_territories')::text,
   ${wholeTerritories}::text
 )`;
-
-/** A page of products, with the state of their documents. */
-export interface ProductsRow extends LongText {
-  /** The comma-separated ids of products without a valid document. */
-  missing: string | null;
-  /** False in a distributed database, which stores no documents. */
-  is_storable: boolean;
-}
-
-/**
- * Reads a page from documents. If some are missing, reads it again with the tables, and stores
- * them in the background. Why in two statements: see `read.ts`.
- */
-export async function documentsFirst<Row extends ProductsRow>(
-  database: Queries,
-  read: (source: SummarySource) => Promise<Row>,
-): Promise<Row> {
-  const page = await read(DOCUMENTS);
-  if (!page.missing) return page;
-  if (page.is_storable) {
-    database.inBackground(...storeDocuments(page.missing.split(",")));
-  }
-  return await read(TABLES);
-}

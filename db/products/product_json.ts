@@ -5,39 +5,11 @@ import { fromReferenced, jsonObject, type RowAlias, selectFields, valueJson } fr
 
 /*
  * The JSON of product `p`, which follows from `schema/product.ts`: its summary, which lists show,
- * and its details.
+ * its details, and the arrays that lists can include.
  * `tests/products/product.sql` shows the SQL that reads a product.
  */
 
 const PRODUCT_ROW: RowAlias = { alias: "p" };
-
-/** The rows of product `p` that lists can include, as lists show them. */
-export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
-  ([name, array]) =>
-    array.kind === "rows"
-      ? [{
-        name: name as ArrayName,
-        array: valueJson(name, array, LISTED as Fields, PRODUCT_ROW),
-      }]
-      : [],
-);
-
-/** The territories of product `p` as a whole, which lists can include. */
-export const wholeTerritories = valueJson(
-  "product_territories",
-  ARRAYS.product_territories,
-  ARRAYS,
-  PRODUCT_ROW,
-);
-
-/** The arrays of row `x` of products that lists can include. */
-export const listedValues = Object.entries<ArrayField>(LISTED).flatMap(
-  ([name, array]) =>
-    array.kind === "rows" ? [] : [{
-      name: name as ArrayName,
-      array: valueJson(name, array, LISTED, { alias: "x" }),
-    }],
-);
 
 /** The columns of product `p`, including those that a record holds. */
 const columns = Object.fromEntries(
@@ -122,3 +94,34 @@ function detailsWith(
   );
   return concatOf(fields);
 }
+
+/** The arrays that lists can include and other tables have, as lists show them, of product `p`. */
+export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
+  ([name, array]) =>
+    array.kind === "rows"
+      ? [{
+        name: name as ArrayName,
+        array: valueJson(name, array, LISTED as Fields, PRODUCT_ROW),
+      }]
+      : [],
+);
+
+/**
+ * The arrays that lists can include and the product's own row has. That is row `x` here: where a
+ * page reads documents, it has no columns of `p` but the id.
+ */
+export const listedValues = Object.entries<ArrayField>(LISTED).flatMap(
+  ([name, array]) =>
+    array.kind === "rows" ? [] : [{
+      name: name as ArrayName,
+      array: valueJson(name, array, LISTED, { alias: "x" }),
+    }],
+);
+
+/** The territories of product `p` with their supply, which lists include as `supply_details`. */
+export const wholeTerritories = valueJson(
+  "product_territories",
+  ARRAYS.product_territories,
+  ARRAYS,
+  PRODUCT_ROW,
+);

@@ -56,9 +56,10 @@ export async function readWords(
 }
 
 /**
- * Selects the words of `q` in order, each with the whole term. A word of many names is found
- * among the first of them, another by the trigram index: counting makes the planner use it.
- * It finds no short word, for which names are read until one has it.
+ * Selects the words of `q` in order, each with the whole term, and says of each whether names
+ * contain it. A word that many names contain is found among the first thousand of them, any other
+ * by the trigram index, which the planner uses for a count. That index finds no short word: for
+ * one, names are read until one of them contains it.
  */
 function foldedWords(
   words: readonly string[],

@@ -15,7 +15,7 @@ import {
   tagOfProduct,
   validDocument,
 } from "./document.ts";
-import { productNotFound, tooLarge } from "./errors.ts";
+import { productNotFound, tooLargeToShow } from "./errors.ts";
 import { storeDocuments } from "./store_unauthored.ts";
 import { storeLatest } from "./versions.ts";
 
@@ -101,9 +101,9 @@ export async function getProductArray(
 }
 
 /**
- * Builds a product that has no valid document, and stores it in the background: what SQL has
- * made of it before it is shown, so that the history has it. Returns what `cut` selects from
- * the text of the product, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
+ * Builds a product that has no valid document, and stores it in the background. A version that
+ * SQL has made is stored before it is shown, so that the history has it. Returns what `cut`
+ * selects from the text of the product, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
  * for a product over 4 MiB, which only SQL can store.
  */
 export async function readBuilt(
@@ -128,7 +128,7 @@ export async function readBuilt(
     `);
   if (!built) throw productNotFound(id);
   const { text, etag, is_storable, bytes } = built;
-  if (bytes > MAX_PRODUCT_BYTES) throw tooLarge(id, bytes);
+  if (bytes > MAX_PRODUCT_BYTES) throw tooLargeToShow(id, bytes);
   if (is_storable && !isNew) database.inBackground(...storeDocuments([id]));
   return { text, etag };
 }
@@ -195,48 +195,3 @@ export function selectProducts(
     ${productsWithDocument(isOneOf(ids))}
   `;
 }
-
-/** The most that the products read at once may take, in bytes. */
-const READ_BYTES = 8 * 2 ** 20;
-
-/** The products, as `selectProducts` selects them, read in groups that bound the memory. */
-export async function* readInGroups(
-  tx: Transaction,
-  products: readonly SizedProduct[],
-): AsyncGenerator<ProductJson[]> {
-  for (const ids of groupsOf(products)) {
-    const [found] = await tx.send(selectProducts(ids));
-    yield found;
-  }
-}
-
-/** A product with the size of its JSON in bytes, which is unknown without a document. */
-export interface SizedProduct {
-  id: string;
-  bytes: number | null;
-}
-
-/** Divides products into groups of at most `READ_BYTES`, which are read together. */
-export function groupsOf(products: readonly SizedProduct[]): string[][] {
-  const groups: string[][] = [];
-  let left = 0;
-  for (const { id, bytes } of products) {
-    const size = bytes ?? READ_BYTES / 16;
-    if (size > left) {
-      groups.push([]);
-      left = READ_BYTES;
-    }
-    groups.at(-1)!.push(id);
-    left -= size;
-  }
-  return groups;
-}
-
-/** The size of the newest document of product `p` in bytes, valid or not, or null without one that has JSON. */
-export const sizeOfStored = sql`(
-  select nullif(${sizeOfDocument}, 0)
-  from product_documents d
-  where d.organization_id = ${organization} and d.product_id = p.id
-  order by d.change_version desc
-  limit 1
-)`;

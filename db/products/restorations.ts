@@ -118,7 +118,7 @@ export function restoring({ id }: Pick<Restoration, "id">): LockKey {
   return { kind: "restore", value: id };
 }
 
-/** The version that is meant of a product, or the last one before it was deleted. */
+/** The version that is asked for. If none is: the last one of a deleted product before its deletion. */
 function chosenVersion({ id, version, at }: Restoration): Statement {
   const isMeant = version === undefined && at === undefined
     ? sql`d.event <> 'deleted' and not ${existsAs(id)}`
@@ -138,7 +138,7 @@ function existsAs(id: string): Statement {
   )`;
 }
 
-/** The version that is meant of a product, and its last state. */
+/** The version to restore of a product, and its last state. */
 function selectChosen(restoration: Restoration): Statement<ChosenRow> {
   const { id } = restoration;
   return sql`

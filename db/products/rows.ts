@@ -63,12 +63,12 @@ function hasWholeArrays(change: Write): boolean {
 
 /** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */
 function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const { named, unnamed } = rowsOf(array, given);
+  const { existing, created } = rowsOf(array, given);
   const emptied = given.filter(({ entries }) => entries.length === 0);
   return {
     writes: [
-      ...updateRows(array, named, updateFields),
-      ...ofRows(numbered(unnamed), append(array)),
+      ...updateRows(array, existing, updateFields),
+      ...ofRows(numbered(created), append(array)),
     ],
     deletions: deleteOthers(array, existingIds(emptied), []),
   };
@@ -76,14 +76,14 @@ function patch(array: Rows, given: readonly ProductArray[]): ArrayWrites {
 
 /** The entries replace the rows. An entry with an `id` keeps and updates that row. */
 function replace(array: Rows, given: readonly ProductArray[]): ArrayWrites {
-  const { named, unnamed } = rowsOf(array, given);
+  const { existing, created } = rowsOf(array, given);
   const insert = given.some(({ keepsIds }) => keepsIds) ? insertOrUpdate : insertNew;
   return {
     writes: [
-      ...updateRows(array, named, updateInPlace),
-      ...ofRows(unnamed, insert(array)),
+      ...updateRows(array, existing, updateInPlace),
+      ...ofRows(created, insert(array)),
     ],
-    deletions: deleteOthers(array, existingIds(given), [...named, ...unnamed]),
+    deletions: deleteOthers(array, existingIds(given), [...existing, ...created]),
   };
 }
 
@@ -178,22 +178,26 @@ function rowsOfTree(
   return rows;
 }
 
-/** The rows to update, with the types that they may have, and the rows to create, which get an id unless the entry has one (`NEW_ROW`). */
+/**
+ * The rows that entries name, with the types that they may have, and the rows to create. These
+ * have the id of their entry, if it keeps one (`keepsIds`, `NEW_ROW`), or else a new one.
+ */
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
-  const named: Entry[] = [];
-  const unnamed: Entry[] = [];
+  const existing: Entry[] = [];
+  const created: Entry[] = [];
   for (const { id: product_id, entries, keepsIds } of given) {
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
       const types = array.types && { types: typesOf(array, entry) };
-      const isStored = entry.id && !keepsIds && !(NEW_ROW in entry);
-      if (isStored) named.push({ ...row, ...types });
-      else unnamed.push({ ...row, id: entry.id ?? uuidv7() });
+      const isNamed = entry.id && !keepsIds && !(NEW_ROW in entry);
+      if (isNamed) existing.push({ ...row, ...types });
+      else created.push({ ...row, id: entry.id ?? uuidv7() });
     }
   }
-  return { named, unnamed };
+  return { existing, created };
 }
 
+/** The rows with their positions among the new ones of their product. */
 function numbered(rows: readonly Entry[]): Entry[] {
   const next = new Map<unknown, number>();
   return rows.map((row) => {

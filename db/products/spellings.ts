@@ -1,7 +1,7 @@
 /*
  * The spellings of a word with one mistake, as people type: a letter too many, too few or in
- * place of another, two that changed places, or no space between words. Each is a LIKE pattern of which the trigram
- * index finds a part: that costs the same whatever there is to find.
+ * place of another, two that changed places, or no space between words. Each is a LIKE pattern of
+ * which the trigram index finds a part: that costs the same whatever there is to find.
  */
 
 /** A word of letters. Characters of Chinese and Japanese are words of their own. */

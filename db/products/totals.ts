@@ -23,20 +23,19 @@ export function countKeyOf(
 ): { filter: string; value: unknown } | undefined {
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (!narrowing) return { filter: "organization_id", value: organization };
+  if (others.length > 0) return;
   const byCode = CODE_FILTERS.find(({ name, reference }) =>
     name === narrowing && reference.isCounted
   );
-  if (byCode && others.length === 0) {
+  if (byCode) {
     const [code, ...codes] = query[byCode.name] as string[];
     if (codes.length > 0) return;
     const { table, field } = byCode.reference;
-    const ids = idsOfCodes(table, [code!]);
-    return { filter: field, value: sql`(${ids})[1]` };
+    return { filter: field, value: sql`(${idsOfCodes(table, [code!])})[1]` };
   }
   const filter = COUNTED_FILTERS.find((column) => column === narrowing);
   const [value, ...values] = filter && query[filter] || [];
-  if (!filter || !value || others.length > 0 || values.length > 0) return;
-  return { filter, value };
+  if (filter && value && values.length === 0) return { filter, value };
 }
 
 /**

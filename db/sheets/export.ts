@@ -14,7 +14,8 @@ import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { ProductJson } from "../products/document.ts";
-import { groupsOf, selectProducts, type SizedProduct, sizeOfStored } from "../products/read.ts";
+import { selectProducts } from "../products/read.ts";
+import { groupsOf, type SizedProduct, sizeOfStored } from "../products/read_many.ts";
 import { listIds } from "../products/selected.ts";
 import { readAhead } from "../read_ahead.ts";
 

@@ -23,7 +23,7 @@ import { linkRecords } from "../onix/links.ts";
 import type { Write } from "../products/change.ts";
 import { keyName, type ProductKey, sharedBy } from "../products/keys.ts";
 import { findNamed } from "../products/names.ts";
-import { readInGroups } from "../products/read.ts";
+import { readInGroups } from "../products/read_many.ts";
 import { changedFields } from "../products/changed_fields.ts";
 import { lockAndFind, writeTogether } from "../products/write_together.ts";
 import { uuidv7 } from "../uuid.ts";

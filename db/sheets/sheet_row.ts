@@ -16,7 +16,7 @@ import {
   type LockKey,
   type ProductKey,
 } from "../products/keys.ts";
-import { type SizedProduct, sizeOfStored } from "../products/read.ts";
+import { type SizedProduct, sizeOfStored } from "../products/read_many.ts";
 
 /** A row of a sheet, how it finds its product, and what became of it. */
 export class SheetRow {
