@@ -22,8 +22,8 @@ import { readAhead } from "../read_ahead.ts";
 /* The products of the catalogue as a sheet. */
 
 /**
- * The characters of ids, which are 500, of which the sizes are read at once: an id has 36 and a
- * comma. All ids stay one text, which takes a fraction of the memory of an array.
+ * The length of 500 ids, each of 36 characters and a comma: the sizes of so many products are read
+ * at once. All ids stay one text, which takes a fraction of the memory of an array.
  */
 const IDS_LENGTH = 500 * 37;
 
