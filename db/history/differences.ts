@@ -98,11 +98,9 @@ function ofValue(pointer: string, from: unknown, to: unknown): Difference[] {
 
 /** How the entries of an array are told apart. */
 interface TellingApart {
-  /** What an entry says, without what follows from it. */
+  /** What an entry says. */
   keyed: (entry: Entry) => Entry;
-  /** The fields by which entries without an id are paired. */
   key: readonly string[];
-  /** The fields that tell entries of one key apart, the strongest first. */
   apart: readonly string[];
 }
 

@@ -43,11 +43,11 @@ widths.push(await width());
 await tab.reload();
 widths.push(await width());
 
-const create = await find("create product", "createProduct");
+const create = await find("create product", "Products", "createProduct");
 await create.locator("textarea").fill(JSON.stringify({ title }));
 const created = await execute(create);
 
-const list = await find("list products", "listProducts");
+const list = await find("list products", "Products", "listProducts");
 await list.getByLabel("search", { exact: true }).fill(title);
 const listed = await execute(list);
 const samples = await samplesOf(list);
@@ -81,16 +81,16 @@ for (const address of addresses) {
   reached.push(await focused());
 }
 widths.push(await width());
+await tab.goto("about:blank");
+await tab.goto(`${page}#/ONIX/importOnix`);
 const imported = await send(
-  "ONIX",
-  "importOnix",
+  blockOf("ONIX", "importOnix"),
   "catalogue.xml",
   "application/xml",
   '<ONIXMessage release="3.1"><Header/></ONIXMessage>',
 );
 const sheet = await send(
-  "Sheets",
-  "importSheet",
+  await find("import a sheet", "Sheets", "importSheet"),
   "prices.csv",
   "text/csv",
   `title,isbn13\n${title},\n`,
@@ -214,17 +214,22 @@ async function brightnessIn(colorScheme: "dark" | "light"): Promise<number[]> {
   `);
 }
 
+/** The operation on the page. */
+function blockOf(tag: string, operation: string) {
+  return tab.locator(`#operations-${tag}-${operation}`);
+}
+
 /** Opens an operation by its entry in the navigation, which it finds by words. */
-async function find(words: string, operation: string) {
+async function find(words: string, tag: string, operation: string) {
   await tab.getByRole("searchbox").fill(words);
   await tab.getByRole("searchbox").press("Enter");
-  const block = tab.locator(`#operations-Products-${operation}`);
+  const block = blockOf(tag, operation);
   await block.getByRole("button", { name: "Execute" }).waitFor();
   return block;
 }
 
 /** The samples of an operation by language. */
-async function samplesOf(block: Awaited<ReturnType<typeof find>>) {
+async function samplesOf(block: ReturnType<typeof blockOf>) {
   const samples: Record<string, string> = {};
   for (const language of ["curl", "TypeScript"]) {
     const sample = block.locator(".sample").first();
@@ -236,15 +241,11 @@ async function samplesOf(block: Awaited<ReturnType<typeof find>>) {
 
 /** Sends a file to an operation. Returns the status that the page shows, and the samples. */
 async function send(
-  tag: string,
-  operation: string,
+  block: ReturnType<typeof blockOf>,
   name: string,
   mimeType: string,
   text: string,
 ) {
-  await tab.goto("about:blank");
-  await tab.goto(`${page}#/${tag}/${operation}`);
-  const block = tab.locator(`#operations-${tag}-${operation}`);
   await block.locator("input[type=file]").setInputFiles({
     name,
     mimeType,
@@ -260,7 +261,7 @@ async function send(
   };
 }
 
-async function execute(block: Awaited<ReturnType<typeof find>>) {
+async function execute(block: ReturnType<typeof blockOf>) {
   const [response] = await Promise.all([
     tab.waitForResponse((response: { url(): string }) => response.url().includes("/api/products")),
     block.getByRole("button", { name: "Execute" }).click(),

@@ -16,7 +16,7 @@ const DECODERS: Readonly<Record<string, string>> = {
   "cp1252": "windows-1252",
 };
 
-/** The most bytes in which an XML declaration is looked for. */
+/** By how many bytes an XML declaration must have ended. */
 const DECLARATION = 1024;
 
 /**
@@ -29,7 +29,6 @@ export async function* decode(
   position: () => LineAndColumn,
 ): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
-  /** The bytes before the encoding is known. */
   let start: Uint8Array = new Uint8Array();
 
   function* decoded(chunk?: Uint8Array): Generator<string> {
@@ -55,11 +54,10 @@ export async function* decode(
       continue;
     }
     start = concatenated(start, chunk);
-    if (!showsEncoding(start)) continue;
+    if (!hasDeclaration(start)) continue;
     decoder = decoderOf(start, charset, position());
     yield* decoded(start);
   }
-  // A message that is shorter than that shows no more.
   if (!decoder) {
     decoder = decoderOf(start, charset, position());
     yield* decoded(start);
@@ -96,8 +94,8 @@ function concatenated(start: Uint8Array, chunk: Uint8Array): Uint8Array {
   return both;
 }
 
-/** Whether these are enough bytes to know the encoding: an XML declaration would have ended in them, with its `>`. */
-function showsEncoding(start: Uint8Array): boolean {
+/** Whether these are enough bytes to know the encoding. */
+function hasDeclaration(start: Uint8Array): boolean {
   return start.length >= DECLARATION || start.includes(0x3e);
 }
 
