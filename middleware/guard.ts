@@ -128,6 +128,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
     return async (context) => {
       const { services, shares, request, url, operation, deadline } = context;
       checkReady(services);
+      // Credentials that are known need no turn of the event loop.
       const found = authenticate(context);
       const caller = found instanceof Promise ? await found : found;
       context.caller = caller;
