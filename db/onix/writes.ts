@@ -150,6 +150,7 @@ function effectOf(
     change: {
       method: "update",
       id,
+      // The title is that of the product: a body without a field would write nothing.
       body: { title: book.product.title, ...changed },
       isWhole: true,
       source,
