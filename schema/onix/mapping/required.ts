@@ -2,7 +2,7 @@ import { composite, dataElement } from "../rules/facts.ts";
 import { RELEASES } from "../rules/releases.ts";
 import { child, type Element, element, hasText } from "../xml/element.ts";
 import { fitAll, matchesSomeRelease } from "../xml/fit.ts";
-import { isFilled } from "../xml/fillers.ts";
+import { hasFiller } from "../xml/fillers.ts";
 
 /**
  * The part that makes an entry one and that a composite lacks, or undefined if it is whole:
@@ -17,7 +17,7 @@ export function missingPart(found: Element): string | undefined {
     const model = composite(release, name)?.model;
     if (!model) continue;
     const make = (part: string) => {
-      if (isFilled(part, name)) return element(part, "");
+      if (hasFiller(part, name)) return element(part, "");
       missing.add(part);
       return undefined;
     };
@@ -39,7 +39,7 @@ function likeliest(
   const whole = missing.filter((name) =>
     RELEASES.some((release) => {
       const model = composite(release, found.name)?.model;
-      const make = (part: string) => isFilled(part, found.name) ? element(part, "") : undefined;
+      const make = (part: string) => hasFiller(part, found.name) ? element(part, "") : undefined;
       return model && fitAll(model, [...parts, element(name, "")], make);
     })
   );

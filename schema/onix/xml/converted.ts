@@ -20,29 +20,35 @@ import { withRestrictionsInPlace } from "./restrictions.ts";
 /** The children of a composite in the terms of the release. */
 export function converted(given: Element, release: Release): Element[] {
   const { name, children } = given;
-  if (name === "Product" && release === "3.1") {
-    return withRestrictionsInPlace(children);
+  switch (name) {
+    case "Product":
+      return release === "3.1" ? withRestrictionsInPlace(children) : children;
+    case "Territory":
+      return withoutIdle(given);
+    case "Price":
+      return withoutZero(given);
+    case "ProductIdentifier":
+      return withBareIsbn(given);
+    case "SalesRestriction":
+      return children.map(withDayInForm);
+    case "DescriptiveDetail":
+      return release === "3.1" ? children.map(inRelease31) : children;
   }
-  if (name === "Territory") return withoutIdle(given);
-  if (name === "Price") return withoutZero(given);
-  if (name === "ProductIdentifier") return withBareIsbn(given);
-  if (name === "SalesRestriction") return children.map(withDayInForm);
   const date = child(given, "Date");
-  if (date) return withDateInForm(given, date, release);
-  if (release === "3.0") return children;
-  if (name !== "DescriptiveDetail") return children;
-  return children.map((child) => {
-    if (child.name === "AudienceCode") {
-      return element("Audience", [
-        element("AudienceCodeType", "01"),
-        element("AudienceCodeValue", child.text),
-      ]);
-    }
-    return child.name === "Conference" ? asEvent(child) : child;
-  });
+  return date ? withDateInForm(given, date, release) : children;
 }
 
-/** A dated composite whose date is in the form of its format. Release 3.1 has the format in an attribute. */
+/** An audience or a conference of release 3.0 as release 3.1 has it. */
+function inRelease31(each: Element): Element {
+  if (each.name === "Conference") return asEvent(each);
+  if (each.name !== "AudienceCode") return each;
+  return element("Audience", [
+    element("AudienceCodeType", "01"),
+    element("AudienceCodeValue", each.text),
+  ]);
+}
+
+/** The children of a dated composite. The date has the form of its format, which release 3.1 has in an attribute. */
 function withDateInForm(
   given: Element,
   date: Element,

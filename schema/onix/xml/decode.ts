@@ -16,7 +16,7 @@ const DECODERS: Readonly<Record<string, string>> = {
   "cp1252": "windows-1252",
 };
 
-/** By how many bytes an XML declaration must have ended. */
+/** The most bytes in which an XML declaration is looked for. */
 const DECLARATION = 1024;
 
 /**
@@ -29,6 +29,7 @@ export async function* decode(
   position: () => LineAndColumn,
 ): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
+  /** The bytes before the encoding is known. */
   let start: Uint8Array = new Uint8Array();
 
   function* decoded(chunk?: Uint8Array): Generator<string> {
@@ -54,10 +55,11 @@ export async function* decode(
       continue;
     }
     start = concatenated(start, chunk);
-    if (!hasDeclaration(start)) continue;
+    if (!showsEncoding(start)) continue;
     decoder = decoderOf(start, charset, position());
     yield* decoded(start);
   }
+  // A message that is shorter than that shows no more.
   if (!decoder) {
     decoder = decoderOf(start, charset, position());
     yield* decoded(start);
@@ -94,8 +96,8 @@ function concatenated(start: Uint8Array, chunk: Uint8Array): Uint8Array {
   return both;
 }
 
-/** Whether these are enough bytes to know the encoding. */
-function hasDeclaration(start: Uint8Array): boolean {
+/** Whether these are enough bytes to know the encoding: an XML declaration would have ended in them, with its `>`. */
+function showsEncoding(start: Uint8Array): boolean {
   return start.length >= DECLARATION || start.includes(0x3e);
 }
 

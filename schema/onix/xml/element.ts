@@ -1,8 +1,9 @@
 import { dataElement } from "../rules/facts.ts";
 
 /*
- * A record of ONIX for Books as a tree. Names are reference names, whatever the tags of
- * the message were, and have no namespace.
+ * A record of ONIX for Books as a tree: what its elements are, how they are read, compared
+ * and changed. Names are reference names, whatever the tags of the message were, and have no
+ * namespace.
  */
 
 /** An element: either a composite with children, or a data element with a value. */
@@ -40,14 +41,14 @@ export function child(parent: Element, name: string): Element | undefined {
   return parent.children.find((child) => child.name === name && !child.isWithheld);
 }
 
-/** Whether an element or one in it has a text. */
-export function hasText({ children, text }: Element): boolean {
-  return children.length > 0 ? children.some(hasText) : /\S/.test(text);
-}
-
 /** All children with this name that are not withheld. */
 export function childrenOf(parent: Element, name: string): Element[] {
   return parent.children.filter((child) => child.name === name && !child.isWithheld);
+}
+
+/** Whether an element or one in it has a text. */
+export function hasText({ children, text }: Element): boolean {
+  return children.length > 0 ? children.some(hasText) : /\S/.test(text);
 }
 
 /** The value without the white space that says nothing, or undefined without a value. */
@@ -55,6 +56,11 @@ export function valueOf(element: Element | undefined): string | undefined {
   if (!element) return;
   const value = settledText(element);
   return value === "" ? undefined : value;
+}
+
+/** The value of the first child with this name. */
+export function childValue(parent: Element, name: string): string | undefined {
+  return valueOf(child(parent, name));
 }
 
 /** The text without the white space that says nothing. Markup keeps it, and a text with line breaks. */
@@ -91,11 +97,6 @@ function isMarkedUp(
     (MARKED_UP.includes(attributes.textformat!) || /<\/?[a-z]/i.test(text));
 }
 
-/** The value of the first child with this name. */
-export function childValue(parent: Element, name: string): string | undefined {
-  return valueOf(child(parent, name));
-}
-
 /** Whether two elements say the same. White space and the order of attributes say nothing. */
 export function saysSame(a: Element, b: Element): boolean {
   return a.name === b.name && a.markup === b.markup &&
@@ -129,17 +130,6 @@ export function copyOf(element: Element): Element {
   return { ...element, children: element.children.map(copyOf) };
 }
 
-/** The elements beside a value that say it again in other words. */
-const RESTATED: Readonly<Record<string, readonly string[]>> = {
-  AudienceCodeValue: ["AudienceHeadingText"],
-  CurrencyCode: ["TaxExempt"],
-  ExtentValue: ["ExtentValueRoman"],
-  MarketPublishingStatus: ["MarketPublishingStatusNote"],
-  PriceAmount: ["TaxExempt"],
-  PriceType: ["PriceTypeDescription"],
-  PublishingStatus: ["PublishingStatusNote"],
-};
-
 /** Removes all children with these names. */
 export function removeChildren(composite: Element, ...names: string[]): void {
   composite.children = composite.children.filter(({ name }) => !names.includes(name));
@@ -152,7 +142,21 @@ export function attributesAfter(
   return others;
 }
 
-/** Gives the first child with this name a value, or removes it. What says the other value again goes. */
+/**
+ * What goes when the value beside it changes: what says it again in other words, and the
+ * exemption from tax, which was that of the price before.
+ */
+const RESTATED: Readonly<Record<string, readonly string[]>> = {
+  AudienceCodeValue: ["AudienceHeadingText"],
+  CurrencyCode: ["TaxExempt"],
+  ExtentValue: ["ExtentValueRoman"],
+  MarketPublishingStatus: ["MarketPublishingStatusNote"],
+  PriceAmount: ["TaxExempt"],
+  PriceType: ["PriceTypeDescription"],
+  PublishingStatus: ["PublishingStatusNote"],
+};
+
+/** Gives the first child with this name a value, or removes it. Its `RESTATED` elements go. */
 export function setChild(
   composite: Element,
   name: string,

@@ -28,6 +28,12 @@ const FILLERS: Readonly<Record<string, string>> = {
   TitleType: "00",
 };
 
+/** What the service writes of itself beside its values. */
+const WRITTEN: Readonly<Record<string, string>> = { CollectionType: "10" };
+
+/** The source of a publisher that stands in for none. */
+export const NO_PUBLISHER = "organization";
+
 /** What stands for an element, by its parent and name. */
 const SUBSTITUTES: Readonly<
   Record<string, (substitutes: Substitutes) => Element>
@@ -60,6 +66,11 @@ export function filler(
   return value ? element(name, value) : SUBSTITUTES[`${parent}/${name}`]?.(substitutes);
 }
 
+/** Whether the service writes an element with this name into the composite where a record lacks it. */
+export function hasFiller(name: string, parent: string): boolean {
+  return name in FILLERS || `${parent}/${name}` in SUBSTITUTES;
+}
+
 function supplier({ organization }: Substitutes): Element {
   return element("Supplier", [
     element("SupplierRole", "00"),
@@ -68,8 +79,8 @@ function supplier({ organization }: Substitutes): Element {
 }
 
 /**
- * The record without what the service wrote because the schema demands it. An undefined
- * form and the organization as publisher came from such a record, if they were sent back.
+ * The record without what the service wrote because the schema demands it. So it is also with
+ * an undefined form and the organization as publisher in a record that was sent back.
  */
 export function withoutDemanded(
   { record, demanded }: { record: Element; demanded: ReadonlySet<Element> },
@@ -87,18 +98,7 @@ export function withoutDemanded(
   return withoutIn(record);
 }
 
-/** Whether the service writes an element with this name into the composite where a record lacks it. */
-export function isFilled(name: string, parent: string): boolean {
-  return name in FILLERS || `${parent}/${name}` in SUBSTITUTES;
-}
-
-/** Whether the service writes the element itself where a record lacks it. */
+/** Whether an element says no more than what the service writes of itself: no value is lost with it. */
 export function isFiller({ name, text }: Element): boolean {
   return (FILLERS[name] ?? WRITTEN[name]) === text.trim();
 }
-
-/** What the service writes of itself beside its values. */
-const WRITTEN: Readonly<Record<string, string>> = { CollectionType: "10" };
-
-/** The source of a publisher that stands in for none. */
-export const NO_PUBLISHER = "organization";

@@ -1,3 +1,4 @@
+import type { ReadDate } from "../rules/dates.ts";
 import { dataElement } from "../rules/facts.ts";
 import { expectedCodes, expectedNumber, validValue, wrongCodes } from "../rules/kinds.ts";
 import { dateIn, dateOf, isBareDate } from "./dates.ts";
@@ -74,17 +75,25 @@ export function isPeriodLost(period: Element, tell: TellLoss): boolean {
   const [found] = childrenOf(period, "Date");
   if (!read || !found) return true;
   if ("fault" in read) {
-    const isPeriodOfRights = role === undefined && read.fault !== "invalid_date";
-    if (!isPeriodOfRights) tell(found, read.fault, read.message);
-    return !isPeriodOfRights;
+    // A license or a text may have any date that ONIX can say: seasons, other calendars.
+    if (role === undefined && read.fault !== "invalid_date") return false;
+    tell(found, read.fault, read.message);
+    return true;
   }
-  const isEnd = FIRST_OR_LAST.includes(role ?? "");
-  if (role === SPAN_ROLE && !("from" in read)) {
-    tell(found, "invalid_date", "Expected a span, as YYYYMMDDYYYYMMDD");
-  } else if (isEnd && "from" in read) {
-    tell(found, "invalid_date", "Expected one day, as YYYYMMDD");
-  } else if (isEnd && "date" in read && read.date.length < 10) {
-    tell(found, "imprecise_date", "Expected a day, as YYYYMMDD");
-  } else return false;
-  return true;
+  const fault = faultOfPriceDate(role, read);
+  if (fault) tell(found, ...fault);
+  return fault !== undefined;
+}
+
+/** Why a date says no period of a price in this role, if it does not. */
+function faultOfPriceDate(
+  role: string | undefined,
+  read: Exclude<ReadDate, { fault: string }>,
+): [code: string, message: string] | undefined {
+  if (role === SPAN_ROLE) {
+    return "from" in read ? undefined : ["invalid_date", "Expected a span, as YYYYMMDDYYYYMMDD"];
+  }
+  if (!FIRST_OR_LAST.includes(role ?? "")) return;
+  if ("from" in read) return ["invalid_date", "Expected one day, as YYYYMMDD"];
+  return read.date.length < 10 ? ["imprecise_date", "Expected a day, as YYYYMMDD"] : undefined;
 }

@@ -6,7 +6,7 @@ import { escapeText, startTag } from "./xml.ts";
 export class Markup {
   /** How many of its elements are open. */
   #depth = 0;
-  /** Whether the last tag still lacks its `>` or `/>`: looking for it in the text would take time for all of that. */
+  /** Whether the last tag still lacks its `>` or `/>`: looking for it in the text would take as long as that is. */
   #isTagOpen = false;
 
   get isOpen(): boolean {

@@ -4,6 +4,7 @@ import { filler, type Substitutes } from "./fillers.ts";
 import { composite, dataElement, isComposite, isInRelease } from "../rules/facts.ts";
 import { ATTRIBUTES, validValue } from "../rules/kinds.ts";
 import { goesWithLimits, isRight, limits } from "../rules/limits.ts";
+import type { Particle } from "../rules/models.ts";
 import { fitAll, matches } from "./fit.ts";
 import { type Paths, PathSet } from "./paths.ts";
 import { withoutRepeated } from "./repeated.ts";
@@ -128,45 +129,67 @@ function mendComposite(
   path: string,
   mender: Mender,
 ): Element | undefined {
-  const { release, notSent, demanded, substitutes } = mender;
-  const { model, unique } = composite(release, given.name, parent)!;
+  const { release, notSent } = mender;
   const { name } = given;
-  const children: Element[] = [];
-  const lost: Element[] = [];
-  for (const each of converted(given, release)) {
-    if (each.isWithheld) {
-      notSent.addLeaves([each], path);
-      continue;
-    }
-    const mended = mendElement(each, name, path, mender);
-    if (mended) children.push(mended);
-    else if (isMissed(each, given)) lost.push(each);
-  }
-  if (children.length === 0 && name !== "Product") return;
-  const own = withoutRepeated(children, unique, path, mender);
-  const place = path.slice(0, -name.length - 1);
-  let sent: Element[] | undefined = own;
-  if (!matches(model, own)) {
-    sent = fitAll(model, own, (part) => {
-      const filled = filler(part, name, substitutes);
-      if (filled) demanded.add(filled);
-      return filled;
-    });
-    const taken = new Set(sent);
-    const unplaced = own.filter((each) => !taken.has(each));
-    if (sent) notSent.addLeaves(unplaced, path);
-    lost.push(...unplaced.filter((each) => isMissed(each, given)));
-  }
-  if (!sent || isLostWith(given, parent, lost, sent)) {
-    notSent.addLeaves([given], place);
+  const { mended, lost } = mendChildren(given, path, mender);
+  if (mended.length === 0 && name !== "Product") return;
+  const { model, unique } = composite(release, name, parent)!;
+  const own = withoutRepeated(mended, unique, path, mender);
+  const fitted = fittedTo(model, own, name, mender);
+  const unplaced = fitted ? missingAmong(fitted, own) : [];
+  notSent.addLeaves(unplaced, path);
+  lost.push(...unplaced.filter((each) => isMissed(each, given)));
+  if (!fitted || isLostWith(given, parent, lost, fitted)) {
+    notSent.addLeaves([given], path.slice(0, -name.length - 1));
     return;
   }
-  if (lost.length > 0 && name === "PublishingDetail") {
-    notSent.addLeaves(sent.filter(isRight), path);
-    sent = sent.filter((each) => !isRight(each));
+  // The rights are sent all together or not at all.
+  const areRightsLost = lost.length > 0 && name === "PublishingDetail";
+  if (areRightsLost) notSent.addLeaves(fitted.filter(isRight), path);
+  const children = areRightsLost ? fitted.filter((each) => !isRight(each)) : fitted;
+  return { name, attributes: mendAttributes(given, path, "", notSent), children, text: "" };
+}
+
+/** The valid children of a composite, and those that are left out although they limit it. */
+function mendChildren(
+  given: Element,
+  path: string,
+  mender: Mender,
+): { mended: Element[]; lost: Element[] } {
+  const mended: Element[] = [];
+  const lost: Element[] = [];
+  for (const each of converted(given, mender.release)) {
+    if (each.isWithheld) {
+      mender.notSent.addLeaves([each], path);
+      continue;
+    }
+    const valid = mendElement(each, given.name, path, mender);
+    if (valid) mended.push(valid);
+    else if (isMissed(each, given)) lost.push(each);
   }
-  const attributes = mendAttributes(given, path, "", notSent);
-  return { name, attributes, children: sent, text: "" };
+  return { mended, lost };
+}
+
+/** The children in their places, with what the model demands. Undefined if nothing stands for that. */
+function fittedTo(
+  model: Particle,
+  children: Element[],
+  composite: string,
+  { demanded, substitutes }: Mender,
+): Element[] | undefined {
+  if (matches(model, children)) return children;
+  return fitAll(model, children, (part) => {
+    const filled = filler(part, composite, substitutes);
+    if (filled) demanded.add(filled);
+    return filled;
+  });
+}
+
+/** The children that have no place among those that are sent. */
+function missingAmong(sent: readonly Element[], children: readonly Element[]): readonly Element[] {
+  if (sent === children) return [];
+  const placed = new Set(sent);
+  return children.filter((each) => !placed.has(each));
 }
 
 /** Whether a child that is left out limits the composite. An empty one says nothing. */

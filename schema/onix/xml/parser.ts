@@ -37,9 +37,9 @@ export class Parser {
   readonly #saxes = new SaxesParser({ xmlns: false, position: true });
   /** The length of a text, comment or attribute that is not kept. */
   readonly #maxText: number;
-  /** A tag or reference that has no end yet: it is parsed as one. */
+  /** The end of what was written, if that is a tag or reference without its end: it waits for the next text. */
   #rest = "";
-  /** What is being parsed, its place, and how much was parsed before. */
+  /** The piece that saxes reads now, the place of its start, and how many characters were before it. */
   #piece = "";
   #start = { line: 1, column: 1 };
   #parsed = 0;
@@ -124,12 +124,13 @@ export class Parser {
     throw new XmlError(code, message, place);
   }
 
+  /** Parses a text. A `&` or `<` that begins nothing is told of where it stands, which saxes would not do. */
   #parse(text: string): void {
     let from = 0;
     for (const { 0: mark, index } of text.matchAll(MISUSED)) {
       this.#feed(text.slice(from, index));
       from = index + 1;
-      // In a comment, an instruction or CDATA it is a character as any other.
+      // In a comment, an instruction or CDATA it is a character as any other: saxes gathers it.
       const { length } = this.#gathered.text;
       this.#feed(mark);
       if (this.#gathered.text.length > length) continue;
@@ -140,6 +141,7 @@ export class Parser {
     this.#feed(text.slice(from));
   }
 
+  /** Gives saxes a piece, and notes where that begins. */
   #feed(piece: string): void {
     const { line, column } = this.#saxes;
     this.#start = { line, column: column + 1 };
@@ -148,6 +150,7 @@ export class Parser {
     this.#parsed += piece.length;
   }
 
+  /** Throws the fault that saxes has found, at its place and in our words. */
   #explain(words: string): never {
     const saxes = this.#saxes;
     const before = this.#piece.slice(0, saxes.position - this.#parsed);

@@ -1,6 +1,11 @@
 import { type Element, valueOf } from "./element.ts";
 import { dataElement } from "../rules/facts.ts";
 
+/*
+ * Where in a record something is. In: elements. Out: their paths, with positions in messages
+ * (`/Product/DescriptiveDetail/Subject[2]`), without them in lists of what is not read or sent.
+ */
+
 /** The maximum number of paths that are reported of a record, or of a message. */
 export const MAX_PATHS = 1_000;
 
@@ -44,8 +49,8 @@ export class PathSet implements Paths {
   }
 
   /**
-   * Adds the paths of the data elements with a value in these elements of `at`. Those that
-   * are `used`, and what is in them, do not count, nor those that `isNoise` knows.
+   * Adds the paths of all data elements with a value in these elements, which stand at `at`.
+   * An element that is `used` is passed over with all that is in it, one that `isNoise` alone.
    */
   addLeaves(
     elements: readonly Element[],

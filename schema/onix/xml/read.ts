@@ -99,12 +99,17 @@ function* slicesOf(text: string): Generator<string> {
 /** An element of ONIX, or one that is unknown: it may have children or a value. */
 type StartTag = Known | { name: string; isComposite?: undefined };
 
+/**
+ * Builds the header and the records from what the parser tells. What is neither is passed over,
+ * and so is the rest of a record that cannot be read.
+ */
 class Reader {
   readonly #parser: Parser;
+  /** What is read, and not taken yet. */
   #parts: Part[] = [];
   /** How many elements are open, from the root on. */
   #depth = 0;
-  /** The depth of the header and of records. */
+  /** The depth of the header and of records: 1 for a record that stands alone, as it is stored. */
   readonly #top: 1 | 2;
   readonly #maxLength: number;
   #hasHeader = false;
@@ -116,7 +121,7 @@ class Reader {
   readonly #markup = new Markup();
   /** Whether everything up to the end of the header's or record's element is passed over. */
   #isSkipping = false;
-  /** Why the record cannot be read. */
+  /** Why the record that is passed over cannot be read. */
   #fault: Unreadable | undefined;
   /** Where the header or record began, and where the last record ended. */
   #start = 0;
@@ -299,6 +304,7 @@ class Reader {
       message: `${message} in a record`,
     };
     if (this.#fault.reference === null) this.#limitEmpty();
+    // At its end nothing is left to pass over.
     this.#isSkipping = this.#depth >= this.#top;
     if (!this.#isSkipping) this.#parts.push(this.#fault);
     this.#open = [];

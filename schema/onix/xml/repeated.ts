@@ -29,7 +29,10 @@ export function withoutRepeated(
   );
 }
 
-/** Whether there are two elements that a constraint can compare: mostly there are not. */
+/**
+ * Whether there are two elements that a constraint can compare: mostly there are not. It
+ * compares the children with its first names, or what is in these with its second.
+ */
 function mayRepeat(
   children: readonly Element[],
   { path: [names, inner] }: Unique,

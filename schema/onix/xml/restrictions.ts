@@ -23,31 +23,61 @@ export function withRestrictionsInPlace(blocks: Element[]): Element[] {
   const restrictions = parts.filter(({ name }) => name === "SalesRestriction");
   if (restrictions.length === 0) return blocks;
   const restricted = restrictedAmong(parts);
-  const areInRights = restricted.length > 0 &&
+  const haveRights = restricted.length > 0 &&
     restricted.every(({ name }) => name === "SalesRights");
-  const areInMarkets = !areInRights && blocks.some(hasMarkets);
-  const restrict = (each: Element): Element => ({
-    ...each,
-    children: [...each.children, ...restrictions],
-  });
-  const inPublishing = (each: Element): Element[] => {
-    if (restrictions.includes(each)) {
-      return areInRights || areInMarkets ? [] : [withheld(each)];
-    }
-    if (areInRights) return [restricted.includes(each) ? restrict(each) : each];
-    const isLost = restricted.length > 0 && isRight(each);
-    return [isLost ? withheld(each) : each];
-  };
+  if (haveRights) {
+    return blocks.map((block) =>
+      block.name === "PublishingDetail"
+        ? withRestrictedRights(block, restricted, restrictions)
+        : block
+    );
+  }
+  const haveMarkets = blocks.some(hasMarkets);
   return blocks.map((block) => {
-    const { name, children } = block;
-    if (name === "PublishingDetail") {
-      return { ...block, children: children.flatMap(inPublishing) };
+    switch (block.name) {
+      case "PublishingDetail":
+        return withoutRestrictions(block, restrictions, haveMarkets, restricted.length > 0);
+      case "ProductSupply":
+        return hasMarkets(block) ? withRestrictedMarkets(block, restrictions) : withheld(block);
+      default:
+        return block;
     }
-    if (name !== "ProductSupply" || areInRights) return block;
-    if (!hasMarkets(block)) return withheld(block);
-    const inSupply = (each: Element) => each.name === "Market" ? restrict(each) : each;
-    return { ...block, children: children.map(inSupply) };
   });
+}
+
+function withRestrictedRights(
+  block: Element,
+  restricted: readonly Element[],
+  restrictions: readonly Element[],
+): Element {
+  const children = block.children.filter((each) => !restrictions.includes(each))
+    .map((each) => restricted.includes(each) ? withMoreChildren(each, restrictions) : each);
+  return { ...block, children };
+}
+
+/** Without restrictions that stand in markets. Those that stand nowhere are withheld, and all rights that they restrict. */
+function withoutRestrictions(
+  block: Element,
+  restrictions: readonly Element[],
+  haveMarkets: boolean,
+  areRightsRestricted: boolean,
+): Element {
+  const children = block.children.flatMap((each) => {
+    if (restrictions.includes(each)) return haveMarkets ? [] : [withheld(each)];
+    return [areRightsRestricted && isRight(each) ? withheld(each) : each];
+  });
+  return { ...block, children };
+}
+
+function withRestrictedMarkets(block: Element, restrictions: readonly Element[]): Element {
+  const children = block.children.map((each) =>
+    each.name === "Market" ? withMoreChildren(each, restrictions) : each
+  );
+  return { ...block, children };
+}
+
+function withMoreChildren(each: Element, more: readonly Element[]): Element {
+  return { ...each, children: [...each.children, ...more] };
 }
 
 /** The rights that restrictions of the product restrict: those that say so, else all of sale. */

@@ -1,7 +1,6 @@
 import { didYouMean, speller } from "../../spelling.ts";
 import {
   childNames,
-  composite,
   compositeSince21,
   dataElement,
   isAtMostOnce,
@@ -12,9 +11,7 @@ import {
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
 import { adds, goesWithLimits, isRight, limits, PERIODS } from "../rules/limits.ts";
-import { RELEASES } from "../rules/releases.ts";
 import { child, childValue, type Element, hasText, saysSame } from "./element.ts";
-import { fitAll, matchesSomeRelease } from "./fit.ts";
 import {
   isContradictory,
   isOfNoCurrency,
@@ -22,6 +19,7 @@ import {
   isValueLost,
   type TellLoss,
 } from "./lost_values.ts";
+import { tellDuplicate, tellUnfit, unfitIn } from "./unfit.ts";
 
 /*
  * An entry, such as a right, says more than its sender did once a part that limits it, such
@@ -143,37 +141,47 @@ function isLost(
   parent: Element,
   tell: TellLoss,
 ): boolean {
-  const { name, children } = element;
-  if (!isPartOf(name, parent.name)) {
-    if (!hasText(element)) return false;
-    const isOfOnix21 = nameInOnix21(name) !== undefined ||
-      compositeSince21(parent.name, name) !== undefined;
-    if (!isOfOnix21) tellUnknown(element, parent, tell);
-    return true;
-  }
+  const { name } = element;
+  if (!isPartOf(name, parent.name)) return isOutOfPlace(element, parent, tell);
   if (!isComposite(name)) return isValueLost(element, tell);
   const period = PERIODS[name];
   if (period && !isLimiting(element, period)) return false;
-  let isPartLost = false;
-  const parts: Element[] = [];
-  // A part that only adds is told of if the composite is no whole without it.
-  const untold: (() => void)[] = [];
-  const tellLater: TellLoss = (...loss) => void untold.push(() => tell(...loss));
-  for (const each of children) {
-    const isAdded = adds(each.name, name);
-    if (isLost(each, element, isAdded ? tellLater : tell)) {
-      isPartLost ||= !isAdded;
-    } else if (hasText(each)) parts.push(each);
-  }
-  if (isPartLost) return true;
-  const unfit = unfitIn(element, parent, parts);
-  if (unfit) {
-    if (untold.length > 0) untold.forEach((tellNow) => tellNow());
-    else tellUnfit(element, parts, unfit, tell);
-    return true;
-  }
+  if (isIncomplete(element, parent, tell)) return true;
   if (name === "Territory") return isContradictory(element, tell);
   return period !== undefined && isPeriodLost(element, tell);
+}
+
+/** Whether what has no place in its composite says something. What ONIX 2.1 had there is told of elsewhere. */
+function isOutOfPlace(element: Element, parent: Element, tell: TellLoss): boolean {
+  if (!hasText(element)) return false;
+  const { name } = element;
+  const isOfOnix21 = nameInOnix21(name) !== undefined ||
+    compositeSince21(parent.name, name) !== undefined;
+  if (!isOfOnix21) tellUnknown(element, parent, tell);
+  return true;
+}
+
+/**
+ * Whether a composite has lost a part that limits it, or is no whole without what it has lost.
+ * Only then is told of a lost part that adds.
+ */
+function isIncomplete(element: Element, parent: Element, tell: TellLoss): boolean {
+  const { name, children } = element;
+  let isPartLost = false;
+  const left: Element[] = [];
+  const untold: Parameters<TellLoss>[] = [];
+  const tellLater: TellLoss = (...loss) => void untold.push(loss);
+  for (const each of children) {
+    const isAdded = adds(each.name, name);
+    if (isLost(each, element, isAdded ? tellLater : tell)) isPartLost ||= !isAdded;
+    else if (hasText(each)) left.push(each);
+  }
+  if (isPartLost) return true;
+  const unfit = unfitIn(element, parent, left);
+  if (!unfit) return false;
+  if (untold.length > 0) untold.forEach((loss) => tell(...loss));
+  else tellUnfit(element, left, unfit, tell);
+  return true;
 }
 
 /** Whether a date has a role that limits what it stands in, or an unknown one. */
@@ -185,59 +193,4 @@ function isLimiting(
   const { kind } = dataElement(role)!;
   return !limiting || code === undefined ||
     validValue(kind, code) === undefined || limiting.includes(code);
-}
-
-/** Why parts are no whole composite: one of them has no place, or one is missing. */
-interface Unfit {
-  unplaced: Element | undefined;
-  missing: string | undefined;
-}
-
-/** Why the parts match no content model of a composite, or undefined if they match one. */
-function unfitIn(
-  element: Element,
-  parent: Element,
-  parts: readonly Element[],
-): Unfit | undefined {
-  if (matchesSomeRelease(element, parts, parent.name)) return;
-  let unplaced: Element | undefined;
-  const missing: string[] = [];
-  for (const release of RELEASES) {
-    const model = composite(release, element.name, parent.name)?.model;
-    if (!model) continue;
-    const placed = fitAll(model, parts, (name) => {
-      missing.push(name);
-      return undefined;
-    });
-    if (placed?.length === parts.length) return;
-    const all = new Set(placed);
-    unplaced ??= placed && parts.find((each) => !all.has(each));
-  }
-  return { unplaced, missing: missing[0] };
-}
-
-function tellUnfit(
-  element: Element,
-  parts: readonly Element[],
-  { unplaced, missing }: Unfit,
-  tell: TellLoss,
-): void {
-  const { name } = element;
-  if (!unplaced) {
-    return tell(element, "required", `${name} has no ${missing}`, missing);
-  }
-  const first = parts.find((each) => each.name === unplaced.name);
-  if (isAtMostOnce(unplaced.name, name) && first !== unplaced) {
-    return tellDuplicate(unplaced, tell);
-  }
-  const message = `${name} cannot have ${unplaced.name} beside its other elements`;
-  tell(unplaced, "unexpected_element", message);
-}
-
-function tellDuplicate(element: Element, tell: TellLoss): void {
-  tell(
-    element,
-    "duplicate",
-    "There can be one, and an earlier one is there: both are kept in the record",
-  );
 }

@@ -1,3 +1,8 @@
+/*
+ * Texts in XML: what it cannot hold, what a sender took for a character, and what must be
+ * escaped.
+ */
+
 /** What XML 1.0 cannot hold, not even as a reference. */
 // deno-lint-ignore no-control-regex
 const NO_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
