@@ -12,6 +12,9 @@ import type { RecordReader } from "./record_reader.ts";
  * the record alone, with a warning at its element.
  */
 
+/** The fields with which a record is rejected if they are wrong. */
+const NEEDED = ["title", "isbn13", "isbn10"];
+
 /** Where a value stands, or the name of the element that is missing there. */
 export interface Spot {
   element: Element;
@@ -78,6 +81,7 @@ function tell(
 ): void {
   const { element, missing } = spot;
   const [, code = "invalid", sentence = words] = /^(\w+): (.*)$/s.exec(words) ?? [];
+  // What ONIX does not demand is no fault of the sender: of that nothing is told.
   const lacksPart = missing !== undefined && (type === "object" || code === "too_few");
   const isWholeOfOnix = lacksPart && matchesSomeRelease(element, element.children.filter(hasText));
   if (isWholeOfOnix || isToldElsewhere(spot, reader)) return reader.fail();
@@ -93,9 +97,6 @@ function isToldElsewhere({ element, missing }: Spot, reader: RecordReader): bool
   const isOfEmpty = missing !== element.name && !hasText(element);
   return isOfEmpty || reader.hasLost(element);
 }
-
-/** The fields with which a record is rejected if they are wrong. */
-const NEEDED = ["title", "isbn13", "isbn10"];
 
 /** The codec of the field of this name, without values that its schema refuses. */
 export function checked<C extends Codec>(

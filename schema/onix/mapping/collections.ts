@@ -34,17 +34,17 @@ const COLLECTION = { fields: COLLECTION_FIELDS };
 const LEVEL = "02";
 
 const COLLECTION_ENTRY: EntryCodec = {
-  read(each, reader) {
-    warnOfTitleCodes(each, reader);
-    const all = titleElements(each, LEVEL);
+  read(collection, reader) {
+    warnOfTitleCodes(collection, reader);
+    const all = titleElements(collection, LEVEL);
     const own = all.find(titleOf);
     if (!own) {
       const missing = all[0] && missingPart(all[0]);
       if (missing) reader.lacks(all[0]!, missing);
       return;
     }
-    claimTitle(each, own, reader);
-    const number = partNumberIn(each);
+    claimTitle(collection, own, reader);
+    const number = partNumberIn(collection);
     if (number) reader.claim(number.found);
     return { name: titleOf(own)!, part_number: number?.value ?? null };
   },
@@ -58,17 +58,17 @@ const COLLECTION_ENTRY: EntryCodec = {
     ) as typeof entry | undefined,
   fieldIn,
   distinct: [distinctBy("name")],
-  write(each, now, before) {
-    if (each.children.length === 0) setChild(each, "CollectionType", "10");
+  write(collection, now, before) {
+    if (collection.children.length === 0) setChild(collection, "CollectionType", "10");
     if (now.name !== before.name) {
-      const own = titleElements(each, LEVEL).find(titleOf) ??
-        addTitle(each, "01", LEVEL);
+      const own = titleElements(collection, LEVEL).find(titleOf) ??
+        addTitle(collection, "01", LEVEL);
       writeTitle(own, String(now.name));
     }
     if (scalar(now.part_number) !== scalar(before.part_number)) {
-      writePartNumber(each, textOf(now.part_number));
+      writePartNumber(collection, textOf(now.part_number));
     }
-    for (const own of titleElements(each, LEVEL)) removeStatements(each, own);
+    for (const own of titleElements(collection, LEVEL)) removeStatements(collection, own);
   },
   project: ({ name, part_number }) => ({
     name,
@@ -92,30 +92,32 @@ export function isSameCollection(
   return a.name === b.name;
 }
 
-function fieldIn(each: Element, field: string): Element | undefined {
-  return field === "name" ? elementOfName(each) : partNumberIn(each)?.found;
+function fieldIn(collection: Element, field: string): Element | undefined {
+  return field === "name" ? elementOfName(collection) : partNumberIn(collection)?.found;
 }
 
 /** The element that says the name of a collection. */
-export function elementOfName(each: Element): Element | undefined {
-  const own = titleElements(each, LEVEL).find(titleOf);
+export function elementOfName(collection: Element): Element | undefined {
+  const own = titleElements(collection, LEVEL).find(titleOf);
   return own && titleIn(own);
 }
 
 /** The number of the product: in the title, or else in the order of the titles. */
 function partNumberIn(
-  each: Element,
+  collection: Element,
 ): { found: Element; value: string } | undefined {
-  const found = partNumbersIn(each)[0];
+  const found = partNumbersIn(collection)[0];
   const value = valueOf(found);
   return found && value ? { found, value } : undefined;
 }
 
 /** The elements that have the number: in a title, and in the order of the titles (List 197, 02). */
-function partNumbersIn(each: Element): Element[] {
+function partNumbersIn(collection: Element): Element[] {
   const hasValue = (found: Element | undefined) => valueOf(found) === undefined ? [] : [found!];
-  const inTitles = titleElements(each, LEVEL).flatMap((one) => hasValue(child(one, "PartNumber")));
-  const inOrders = childrenOf(each, "CollectionSequence").flatMap((one) =>
+  const inTitles = titleElements(collection, LEVEL).flatMap((one) =>
+    hasValue(child(one, "PartNumber"))
+  );
+  const inOrders = childrenOf(collection, "CollectionSequence").flatMap((one) =>
     childValue(one, "CollectionSequenceType") === "02"
       ? hasValue(child(one, "CollectionSequenceNumber"))
       : []
@@ -123,20 +125,20 @@ function partNumbersIn(each: Element): Element[] {
   return [...inTitles.slice(0, 1), ...inOrders];
 }
 
-function writePartNumber(each: Element, number: string | undefined): void {
-  const known = partNumbersIn(each);
+function writePartNumber(collection: Element, number: string | undefined): void {
+  const known = partNumbersIn(collection);
   if (number === undefined) {
-    for (const one of titleElements(each, LEVEL)) {
+    for (const one of titleElements(collection, LEVEL)) {
       setChild(one, "PartNumber", undefined);
     }
-    each.children = each.children.filter((one) =>
+    collection.children = collection.children.filter((one) =>
       one.name !== "CollectionSequence" ||
       childValue(one, "CollectionSequenceType") !== "02"
     );
   } else if (known.length > 0) {
     for (const found of known) found.text = number;
   } else {
-    const [own] = titleElements(each, LEVEL);
-    setChild(own ?? addTitle(each, "01", LEVEL), "PartNumber", number);
+    const [own] = titleElements(collection, LEVEL);
+    setChild(own ?? addTitle(collection, "01", LEVEL), "PartNumber", number);
   }
 }

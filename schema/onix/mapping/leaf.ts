@@ -1,4 +1,5 @@
-import { expectedNumber, isAmbiguous, KINDS, shortest, withPoint } from "../rules/kinds.ts";
+import { isAmbiguous, shortest, withPoint } from "../rules/decimals.ts";
+import { expectedNumber, KINDS } from "../rules/kinds.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 import { dateIn } from "../xml/dates.ts";
 import { child, type Element, valueOf } from "../xml/element.ts";

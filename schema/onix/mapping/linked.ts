@@ -1,5 +1,6 @@
+import type { Entry } from "../../bodies.ts";
 import type { Column, Values } from "../../fields.ts";
-import { objectsIn } from "../../objects.ts";
+import { type Distinct, objectsIn } from "../../objects.ts";
 import { RECORDS } from "../../records.ts";
 import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
 import { NO_PUBLISHER } from "../xml/fillers.ts";
@@ -111,18 +112,19 @@ export function identifiersOf(party: PartyName): Mapped {
     write(block, now, _, reader) {
       const before = objectsIn(read(block, reader));
       let after = before;
-      for (const own of objectsIn(now)) {
-        const [first, ...others] = after.filter((one) => typeOf(one) === typeOf(own));
-        if (!first) after = [...after, own];
-        else if (first.id_value !== own.id_value) {
-          after = after.filter((one) => !others.includes(one))
-            .map((one) => one === first ? own : one);
-        }
-      }
+      for (const own of objectsIn(now)) after = withIdentifier(own, after, typeOf);
       const found = partyIn(block);
       if (found && after !== before) all.write(found, after, before, reader);
     },
     project: () => undefined,
     valueIn: ({ identifiers }) => identifiers[party],
   };
+}
+
+/** Identifiers with this one, which takes the place of all others of its type. */
+function withIdentifier(own: Entry, all: Entry[], typeOf: Distinct["keyOf"]): Entry[] {
+  const [first, ...others] = all.filter((one) => typeOf(one) === typeOf(own));
+  if (!first) return [...all, own];
+  if (first.id_value === own.id_value) return all;
+  return all.filter((one) => !others.includes(one)).map((one) => one === first ? own : one);
 }

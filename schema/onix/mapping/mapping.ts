@@ -1,6 +1,6 @@
 import { BoundedTree } from "../../bodies.ts";
 import { idOfCode } from "../../code_ids.ts";
-import { codeOf, elementOf, type Field, type Fields } from "../../fields.ts";
+import { codeOf, elementOf, type Field, type Fields, type Values } from "../../fields.ts";
 import { objectsIn } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { ARRAYS, FIELDS, SCALARS } from "../../product.ts";
@@ -93,8 +93,12 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
 
 /** The arrays of a product of which other fields hold some entries. */
 const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
-  product_identifiers: entriesBut("product_identifiers", isIsbnOrCode),
-  publishing_dates: entriesBut("publishing_dates", dayOfPublication()),
+  product_identifiers: entriesBut(
+    "product_identifiers",
+    ARRAYS.product_identifiers,
+    isIsbnOrCode,
+  ),
+  publishing_dates: entriesBut("publishing_dates", ARRAYS.publishing_dates, dayOfPublication()),
   product_territories: supplies(),
   product_sales_rights: salesRights(),
 };
@@ -107,7 +111,7 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
       ([name, field]) => {
         const place = hasOwnPlace(name, field) ? elementOf(name, field) : null;
         if (place === null) return [];
-        const codec = OWN_ARRAYS[name] ?? entriesBut(name, isOfAnother(name));
+        const codec = OWN_ARRAYS[name] ?? ownCodec(name, field);
         return [[name, ownField(name, place, codec)]];
       },
     ),
@@ -153,19 +157,21 @@ function isOfAnother(array: string): (each: Element) => boolean {
     );
 }
 
-/** An array without some of the entries in the record, or any other field. */
+/** How a field stands in a record, an array without the entries that say another field. */
+function ownCodec(name: string, field: Field): Codec {
+  if (field.kind === "values") return entriesBut(name, field, isOfAnother(name));
+  const codec = fieldCodec(name, field, "Product")!;
+  return field.kind === "column" ? checked(codec, field.body!, name) : codec;
+}
+
+/** An array without some of the entries in the record. */
 function entriesBut(
   name: string,
+  array: Values,
   isElsewhere: (each: Element) => boolean,
 ): Codec {
-  const field = FIELDS[name]!;
-  const whole = fieldCodec(name, field, "Product")!;
-  if (field.kind === "column") return checked(whole, field.body!, name);
-  if (field.kind !== "values") return whole;
-  return compositesOf(elementOf(name, field)!, {
-    ...entryCodec(elementOf(name, field)!, field),
-    isElsewhere,
-  });
+  const place = elementOf(name, array)!;
+  return compositesOf(place, { ...entryCodec(place, array), isElsewhere });
 }
 
 /** The day of publication has a field of its own. A year or month announces it. */

@@ -35,6 +35,7 @@ export function mergeEdits(
   newId: () => string,
 ): Merged {
   const last = edits === "overwrite" ? null : lastOfSender;
+  // The day of publication is a field, its month or year an entry: they are compared as one value.
   const differences = withOneDate(last?.differences ?? {});
   const messages: Message[] = [];
   const conflict = conflictTeller(incoming.reader, edits, messages);

@@ -40,29 +40,24 @@ export interface MergeContext extends Records {
  */
 export function mergeRows(
   array: Entries,
-  { before, after, here }: EntryVersions,
+  versions: EntryVersions,
   parent: Place,
   context: MergeContext,
 ): Entry[] {
+  const { before, after, here } = versions;
   const { now } = context;
   const { of = [] } = parent;
   const olds = new Map(before.map((one) => [one.id, one]));
+  const oldOf = pairsOf(array, before, after, context, "place");
+  const addedHere = addedOnBothSides(array, versions, olds, oldOf, now);
+  /** The rows of which no entry of the new record has been found yet. */
   const rows = new Map(here.map((row) => [row.id, row]));
-  const was = pairsOf(array, before, after, context, "place");
-  // Both may have added an entry.
-  const both = pairsOf(
-    array,
-    here.filter(({ id }) => !olds.has(id)),
-    after.filter((one) => !was.has(one)),
-    { now, last: undefined },
-    "same",
-  );
   /** The entries of the record, by the rows that come of them. */
   const said = new Map<Entry, Entry>();
   for (const entry of after) {
     const at = now.elementOf(entry)!;
-    const old = was.get(entry);
-    const { id } = old ?? both.get(entry) ?? {};
+    const old = oldOf.get(entry);
+    const { id } = old ?? addedHere.get(entry) ?? {};
     if (id) at.id = id as string;
     const row = rows.get(id);
     rows.delete(id);
@@ -79,6 +74,23 @@ export function mergeRows(
     return !old || staysHere(array, old, row, parent, context);
   });
   return withoutTwins(array, [...said.keys(), ...others], said, of, context);
+}
+
+/** The rows that were added here, by the entries that the sender has added and that say the same. */
+function addedOnBothSides(
+  array: Entries,
+  { after, here }: EntryVersions,
+  olds: ReadonlyMap<unknown, Entry>,
+  oldOf: ReadonlyMap<Entry, Entry>,
+  now: Records["now"],
+): Map<Entry, Entry> {
+  return pairsOf(
+    array,
+    here.filter(({ id }) => !olds.has(id)),
+    after.filter((one) => !oldOf.has(one)),
+    { now, last: undefined },
+    "same",
+  );
 }
 
 /** Whether an entry that was removed here comes back, since the sender has changed it. */

@@ -70,36 +70,53 @@ type MergedField = { value: unknown } | { isEdited: boolean };
 /** Merges a field. What the sender has left alone stays as it is here. */
 export function mergeField(name: string, versions: Versions, merging: Merging): MergedField {
   const { before, after, here } = versions;
-  const { incoming, now, book, conflict } = merging;
-  const { isLeft, isEdited, isDisputed } = changeSince(name, versions, merging.differences);
+  const { incoming, now, differences } = merging;
+  const { isLeftAlone, isEdited, isDisputed } = changeSince(name, versions, differences);
   // Also if they are not written: the elements of the record get their ids here.
   const rows = mergedRows(name, versions, merging);
-  const isSaid = !isLeft && saysField(name, incoming, here);
-  const isKept = isSaid && !rows && isDisputed && !isInResources(name, book) && conflict(
+  if (!isLeftAlone && saysField(name, incoming, here)) {
+    if (rows) return { value: rows };
+    const isKept = isDisputed && isEditKept(name, versions, merging);
+    if (!isKept) return { value: writeOnce(name, after) };
+  }
+  if (rows) return { isEdited };
+  if (isLeftAlone) keepReference(name, merging);
+  keepIds(name, before, after, now.reader);
+  return { isEdited };
+}
+
+/** Tells of a value that both have changed. Returns whether the one here stays. */
+function isEditKept(
+  name: string,
+  { before, after, here }: Versions,
+  { now, book, conflict }: Merging,
+): boolean {
+  if (isInResources(name, book)) return false;
+  return conflict(
     placeOfChange(name, before, after, now),
     valueInWords(after),
     valueInWords(here),
   );
-  if (isSaid && !isKept) return { value: rows ?? writeOnce(name, after) };
-  if (!rows && isLeft) keepReference(name, merging);
-  if (!rows) keepIds(name, before, after, now.reader);
-  return { isEdited };
 }
 
-/** What the sender and the users here have done to a field since the sender's last record. */
+/**
+ * What the sender and the users here have done to a field since the sender's last record. It is
+ * disputed if both have changed it, and not to the same.
+ */
 function changeSince(
   name: string,
   { before, after, here }: Versions,
   differences: Differences,
-): { isLeft: boolean; isEdited: boolean; isDisputed: boolean } {
+): { isLeftAlone: boolean; isEdited: boolean; isDisputed: boolean } {
   const { project } = MAPPING[name]!;
   const formHere = project(here);
   const formBefore = before === here ? formHere : project(before);
   const formAfter = after === before ? formBefore : project(after);
   const known = Object.hasOwn(differences, name) ? differences[name] ?? undefined : formBefore;
-  const isLeft = isEqual(formAfter, formBefore);
+  const isLeftAlone = isEqual(formAfter, formBefore);
   const isEdited = !isEqual(formHere, known);
-  return { isLeft, isEdited, isDisputed: isEdited && !isLeft && !isEqual(formHere, formAfter) };
+  const isDisputed = isEdited && !isLeftAlone && !isEqual(formHere, formAfter);
+  return { isLeftAlone, isEdited, isDisputed };
 }
 
 /** The rows of an array whose entries are merged one by one, or undefined if nothing has changed. */

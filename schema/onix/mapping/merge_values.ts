@@ -48,7 +48,10 @@ export function changedIn(
   return isKept ? {} : valuesAfter(names, fields, after);
 }
 
-/** What either side says is right, but not a part of each: fields that a rule joins are those of one side. */
+/**
+ * The fields that a rule joins, if a part of each side breaks that rule: each side alone keeps
+ * it, so they are those of one side.
+ */
 export function keptTogether(
   merged: Entry,
   { fields, rules }: FieldsOfObject,

@@ -56,15 +56,10 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
         : readLeaf(found, kind, reader);
       if (value === undefined) return;
       reader.claim(found);
-      // So are the codes on the way to it.
-      for (const [i, { codes }] of above.entries()) {
-        for (const [name] of codes) reader.claim(child(within[i + 1]!, name)!);
-      }
+      claimCodes(above, within, reader);
       const isOne = kind === "flag" || reader.isSilent ||
         above.length === 0 && isLast(composite, found);
-      for (const each of isOne ? [] : all(composite)) {
-        reader.warnOfOther(each, found);
-      }
+      if (!isOne) all(composite).forEach((each) => reader.warnOfOther(each, found));
       return value;
     },
     write(composite, now) {
@@ -106,6 +101,17 @@ function warnOfCodes(
   };
   if (found) reader.attempt(tell);
   else tell();
+}
+
+/** Claims the codes on the way to a value: they say that it is that of the field. */
+function claimCodes(
+  steps: readonly Step[],
+  [, ...trail]: readonly Element[],
+  reader: RecordReader,
+): void {
+  for (const [i, { codes }] of steps.entries()) {
+    for (const [name] of codes) reader.claim(child(trail[i]!, name)!);
+  }
 }
 
 /** Whether no child of its name follows a child: most are the only ones. */

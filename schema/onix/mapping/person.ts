@@ -39,8 +39,18 @@ const NAME_PARTS = [
 /** The names with the key names first. */
 const INVERTED = ["PersonNameInverted", "CorporateNameInverted"];
 
+/** The elements of names, that of the name as it is spoken first. */
+export const NAME_ELEMENTS = [
+  "PersonName",
+  "KeyNames",
+  "CorporateName",
+  "PersonNameInverted",
+  "CorporateNameInverted",
+  ...NAME_PARTS,
+];
+
 /** The fields that have parts of a name. */
-const PARTS = ["names_before_key", "key_names", "person_name_inverted"];
+const PART_FIELDS = ["names_before_key", "key_names", "person_name_inverted"];
 
 /** The fields beside the name, at their places in a contributor. */
 const FIELD_CODECS = Object.entries(RECORDS.contributors.fields).flatMap(
@@ -69,16 +79,6 @@ export function elementOfPerson(
     ? nameElementIn(each)
     : FIELD_CODECS.find(([name]) => name === field)?.[1].find?.(each);
 }
-
-/** The elements of names, that of the name as it is spoken first. */
-export const NAME_ELEMENTS = [
-  "PersonName",
-  "KeyNames",
-  "CorporateName",
-  "PersonNameInverted",
-  "CorporateNameInverted",
-  ...NAME_PARTS,
-];
 
 /** The person or organization of an element, if it has a name. */
 export function readPerson(
@@ -163,7 +163,7 @@ export function writePerson(
   for (const [field, codec] of FIELD_CODECS) {
     if (isChanged(field)) codec.write(each, now[field], before[field], reader);
   }
-  if (["name", "is_organization", ...PARTS].some(isChanged)) {
+  if (["name", "is_organization", ...PART_FIELDS].some(isChanged)) {
     const others = person.is_organization
       ? ["PersonNameInverted", ...NAME_PARTS]
       : ["CorporateNameInverted"];

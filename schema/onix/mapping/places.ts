@@ -25,16 +25,21 @@ export function placeOfChange(
   const parent = parentOf(now.record, field);
   if (parent.missing) return parent;
   const { element: container } = parent;
-  const formIn = (entry: unknown) => canonical(field.project([entry]));
-  const known = new Set(Array.isArray(was) ? was.map(formIn) : []);
-  const changed = Array.isArray(value) ? value.findIndex((one) => !known.has(formIn(one))) : 0;
+  const index = Array.isArray(value) ? indexOfNew(value, was, field) : 0;
   // Nothing is new: something was removed.
-  if (changed < 0) return { element: container, missing: stepsOf(field.place)[0]!.name };
-  const entry: unknown = Array.isArray(value) ? value[changed] : undefined;
+  if (index < 0) return { element: container, missing: stepsOf(field.place)[0]!.name };
+  const entry: unknown = Array.isArray(value) ? value[index] : undefined;
   const found = entry instanceof Object
     ? now.reader.elementOf(entry)
-    : field.find?.(container, changed);
+    : field.find?.(container, index);
   return found ? { element: found } : missingAt(container, field.place);
+}
+
+/** The index of the first entry that none of those before says, or -1. */
+function indexOfNew(value: readonly unknown[], was: unknown, { project }: Mapped): number {
+  const formOf = (entry: unknown) => canonical(project([entry]));
+  const known = new Set(Array.isArray(was) ? was.map(formOf) : []);
+  return value.findIndex((one) => !known.has(formOf(one)));
 }
 
 /** The composite in which a field stands, or where it is missing. */

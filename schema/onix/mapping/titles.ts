@@ -16,8 +16,9 @@ import type { RecordReader } from "./record_reader.ts";
 import { withoutTags } from "../rules/xhtml.ts";
 
 /*
- * Titles. A prefix and the title without it are one title, with a space between them. A
- * title that changes is written as `TitleText` in their place.
+ * Titles: those of the product, then what it shares with collections. A prefix and the title
+ * without it are one title, with a space between them. A title that changes is written as
+ * `TitleText` in their place.
  */
 
 const TITLE = ["TitlePrefix", "NoPrefix", "TitleWithoutPrefix", "TitleText"];
@@ -36,10 +37,10 @@ export const title: Codec = {
     for (const each of distinctive(descriptive, own)) {
       reader.warnOfOther(each, found);
     }
-    // A part of a set may have a number alone, beside the title of the set.
-    const part = own === titles[0] ? [] : numbersIn(titles[0]!);
-    for (const each of part) reader.claim(each);
-    return [titleOf(own), ...part.map(valueOf)].join(" ");
+    // A part of a set may have a number alone: it follows the title, which is that of the set.
+    const numbers = own === titles[0] ? [] : numbersIn(titles[0]!);
+    for (const each of numbers) reader.claim(each);
+    return [titleOf(own), ...numbers.map(valueOf)].join(" ");
   },
   write(descriptive, now) {
     const own = ownTitle(descriptive);

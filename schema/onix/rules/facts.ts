@@ -22,16 +22,21 @@ export interface Known {
   isComposite: boolean;
 }
 
+/** The short tags, by reference name. */
 const SHORT_TAGS = new Map<string, string>();
+/** What a reader knows of a tag, by either one of an element. */
 const KNOWN = new Map<string, Known>();
 const COMPOSITE_NAMES = new Set<string>();
-/** The composites that are others in some parents. */
+/** The composites that are another one in some parent, as `EpubLicense` is in `Price/EpubLicense`. */
 const SPECIAL = new Set<string>();
+/** What the tables say of each release. */
 const BY_RELEASE = { "3.0": tables(), "3.1": tables() };
 
 function tables() {
   return {
+    /** The content models of composites as lines of the table. */
     models: new Map<string, string>(),
+    /** The same models, of which each is read when it is first asked for. */
     composites: new Map<string, Composite>(),
     data: new Map<string, DataElement>(),
   };

@@ -1,4 +1,5 @@
 import { codesIn, expectedCode, type OnixList, ROW } from "../../onix_codes.ts";
+import { withoutFraction, withPoint } from "./decimals.ts";
 
 /*
  * What a value of each kind in `data_elements.txt` looks like. A value that says the same
@@ -149,32 +150,6 @@ export function expectedNumber(kind: string): string {
     default:
       return "Expected a number, such as 30.80";
   }
-}
-
-/** Whether a comma in a number may separate thousands, as in `1,234`. */
-export function isAmbiguous(number: string): boolean {
-  return /,\d{3}$/.test(number);
-}
-
-/** A number with a decimal comma, as `30,80`, with a point. */
-export function withPoint(number: string): string {
-  return /^[+-]?\d+,\d+$/.test(number) && !isAmbiguous(number) ? number.replace(",", ".") : number;
-}
-
-/** A decimal number as the API shows it: without a sign, and zeros that say nothing. */
-export function shortest(number: string): string {
-  const [, whole = "", fraction = ""] = /^\+?(\d*)(?:\.(\d*))?$/.exec(number) ??
-    [];
-  if (whole === "" && fraction === "") return number;
-  let end = fraction.length;
-  // A pattern such as /0+$/ takes the square of the time for many zeros before a digit.
-  while (fraction[end - 1] === "0") end--;
-  return (whole.replace(/^0+/, "") || "0") +
-    (end > 0 ? `.${fraction.slice(0, end)}` : "");
-}
-
-function withoutFraction(number: string): string {
-  return withPoint(number).replace(/\.0*$/, "");
 }
 
 /** A URL with what it cannot hold percent-encoded: spaces, brackets in its path, bare percent signs. */
