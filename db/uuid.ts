@@ -15,3 +15,6 @@ export function uuidv7(): string {
 
 /** The nil UUID (RFC 9562, 5.9), which precedes all others. */
 export const NIL_UUID = "00000000-0000-0000-0000-000000000000";
+
+/** The max UUID (RFC 9562, 5.10), which follows all others. */
+export const MAX_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";

@@ -9,6 +9,11 @@ import { expectedLength, limited, readChunks } from "./chunks.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 
+/*
+ * The body of a request: JSON as a whole, XML as it arrives, and a sheet as it arrives, but kept.
+ * `chunks.ts` says how fast it must arrive.
+ */
+
 /** `application/json`, case-insensitive, in UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
@@ -79,43 +84,6 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** The media type, and whether the body is compressed. Throws `UNSUPPORTED_MEDIA_TYPE`. */
-function mediaTypeOf(
-  headers: Headers,
-  { known, name, encoding }: {
-    known: RegExp;
-    name: string;
-    encoding: "identity" | "gzip";
-  },
-): { type: string; isGzip: boolean } {
-  const type = headers.get("content-type") ?? "";
-  if (!known.test(type)) {
-    throw new ApiError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      `Content-Type must be ${name}`,
-    );
-  }
-  const given = (headers.get("content-encoding") ?? "identity").toLowerCase();
-  const isGzip = /^(?:x-)?gzip$/.test(given); // RFC 9110, 8.4.1.3
-  if (given !== "identity" && !(isGzip && encoding === "gzip")) {
-    throw new ApiError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      `This Content-Encoding is not supported: send the body ${
-        encoding === "gzip" ? "with gzip, or " : ""
-      }uncompressed`,
-      { headers: { "accept-encoding": encoding } }, // RFC 9110, 12.5.3
-    );
-  }
-  return { type, isGzip };
-}
-
-/** A text that is read as it arrives. */
-interface OpenText {
-  /** The charset of its media type. */
-  charset: string | undefined;
-  chunks: AsyncIterable<Uint8Array>;
-}
-
 /**
  * Opens an XML body, which is read as it arrives. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it
  * is read the errors of `readChunks` and `gunzip`.
@@ -125,28 +93,8 @@ export function openXml(context: Context): OpenText {
   return openText(context, media, "INVALID_XML");
 }
 
-/**
- * Opens a text. It must arrive at 16 KB a second or faster, not counting the time that its
- * reader takes, and may be compressed.
- */
-function openText(
-  context: Context,
-  media: { known: RegExp; name: string },
-  incomplete: "INVALID_XML" | "VALIDATION_ERROR",
-): OpenText {
-  const { request: { headers }, services: { maxOnixBytes, bodyTimeoutMs } } = context;
-  const { type, isGzip } = mediaTypeOf(headers, { ...media, encoding: "gzip" });
-  const [, quoted, token] = CHARSET.exec(type) ?? [];
-  const chunks = readChunks(context, maxOnixBytes, {
-    bytesPerMs: 16,
-    allowanceMs: bodyTimeoutMs,
-    totalMs: Infinity,
-  }, incomplete);
-  return {
-    charset: quoted ?? token,
-    chunks: isGzip ? limited(gunzip(chunks), maxOnixBytes) : chunks,
-  };
-}
+/** The size of the blocks in which a sheet is kept. */
+const BLOCK_BYTES = 65_536;
 
 /**
  * Reads the body of a sheet, which is checked as a whole before anything is written. Throws
@@ -181,5 +129,62 @@ export async function readSheet(
   return { charset, chunks };
 }
 
-/** The size of the blocks in which a body is kept. */
-const BLOCK_BYTES = 65_536;
+/** A text that is read as it arrives. */
+interface OpenText {
+  /** The charset of its media type. */
+  charset: string | undefined;
+  chunks: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Opens a text. It must arrive at 16 KB a second or faster, not counting the time that its
+ * reader takes, and may be compressed.
+ */
+function openText(
+  context: Context,
+  media: { known: RegExp; name: string },
+  incomplete: "INVALID_XML" | "VALIDATION_ERROR",
+): OpenText {
+  const { request: { headers }, services: { maxOnixBytes, bodyTimeoutMs } } = context;
+  const { type, isGzip } = mediaTypeOf(headers, { ...media, encoding: "gzip" });
+  const [, quoted, token] = CHARSET.exec(type) ?? [];
+  const chunks = readChunks(context, maxOnixBytes, {
+    bytesPerMs: 16,
+    allowanceMs: bodyTimeoutMs,
+    totalMs: Infinity,
+  }, incomplete);
+  return {
+    charset: quoted ?? token,
+    chunks: isGzip ? limited(gunzip(chunks), maxOnixBytes) : chunks,
+  };
+}
+
+/** The media type, and whether the body is compressed. Throws `UNSUPPORTED_MEDIA_TYPE`. */
+function mediaTypeOf(
+  headers: Headers,
+  { known, name, encoding }: {
+    known: RegExp;
+    name: string;
+    encoding: "identity" | "gzip";
+  },
+): { type: string; isGzip: boolean } {
+  const type = headers.get("content-type") ?? "";
+  if (!known.test(type)) {
+    throw new ApiError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `Content-Type must be ${name}`,
+    );
+  }
+  const given = (headers.get("content-encoding") ?? "identity").toLowerCase();
+  const isGzip = /^(?:x-)?gzip$/.test(given); // RFC 9110, 8.4.1.3
+  if (given !== "identity" && !(isGzip && encoding === "gzip")) {
+    throw new ApiError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `This Content-Encoding is not supported: send the body ${
+        encoding === "gzip" ? "with gzip, or " : ""
+      }uncompressed`,
+      { headers: { "accept-encoding": encoding } }, // RFC 9110, 12.5.3
+    );
+  }
+  return { type, isGzip };
+}

@@ -135,14 +135,7 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       checkPermission(caller, permission);
       const texts = new TextMemory(shares.texts, context, perByte);
       context.memory = texts;
-      const admitted = context as Admitted;
-      admitted.query = NO_QUERY;
-      admitted.author = {
-        by: caller.by,
-        operation: row.id,
-        requestId: context.requestId,
-      };
-      admitted.database = queriesOf(context, caller, admitted.author);
+      const admitted = admit(context, caller, row.id);
       if (url.search || hasDefaults) {
         const read = () => readQuery(parameters, url);
         admitted.query = url.search.length > SHORT_QUERY
@@ -178,6 +171,15 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       return await withWarnings(admitted, await handler(admitted));
     };
   };
+}
+
+/** The context of an admitted request, before its query, precondition and body are read. */
+function admit(context: Context, caller: AuthenticatedCaller, operation: OperationId): Admitted {
+  const admitted = context as Admitted;
+  admitted.query = NO_QUERY;
+  admitted.author = { by: caller.by, operation, requestId: context.requestId };
+  admitted.database = queriesOf(context, caller, admitted.author);
+  return admitted;
 }
 
 /** Reads a JSON body. Its error has those of the references in it, too. */

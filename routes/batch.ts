@@ -1,10 +1,16 @@
 import { writeBatch } from "../db/products/batch.ts";
-import type { BatchOperation } from "../db/products/batch_operation.ts";
+import type { BatchOperation, MatchedKey } from "../db/products/batch_operation.ts";
 import { isbnKeys } from "../db/products/keys.ts";
 import { preconditionOf } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import { type Batch, matchedValue, type SentOperation, validBody } from "../schema/batch.ts";
+import {
+  type Batch,
+  type Match,
+  matchedValue,
+  type SentOperation,
+  validBody,
+} from "../schema/batch.ts";
 import { failure, guarded } from "../schema/defects.ts";
 import { ApiError, invalidAt, withDetails } from "../schema/errors.ts";
 import { ONE_OF_BOTH } from "../schema/history.ts";
@@ -92,13 +98,16 @@ function readOperation(
   }
 }
 
+/**
+ * Reads an upsert. Its body is valid for a new product, or only for a change, as it lacks what a
+ * new product needs (`creationError`), or for neither (`updateError`).
+ */
 function readUpsert(
   sent: SentOperation & { method: "upsert" },
   ignored: Ignored[],
 ): BatchOperation | ApiError {
   const { method, match } = sent;
   const created = readOperationBody(sent, "create", ignored);
-  // A body may lack what only a new product needs.
   const changed = created instanceof ApiError
     ? readOperationBody(sent, "update", ignored)
     : created;
@@ -111,16 +120,21 @@ function readUpsert(
     value.accepted = changed;
     return value;
   }
-  const isCode = match === "product_code";
-  const [found] = isCode ? [{ kind: match, value }] : isbnKeys({ [match]: bareIsbn(value) });
-  const key = { ...found!, match };
-  const creationError = isCode ? unknownCode(value) : created;
-  const body = isRefused ? {} : changed;
+  const creationError = match === "product_code" ? unknownCode(value) : created;
   return {
-    ...{ method, key, body },
+    method,
+    key: matchedKey(match, value),
+    body: isRefused ? {} : changed,
     ...isRefused && { updateError: changed },
     ...creationError instanceof ApiError && { creationError },
   };
+}
+
+/** The key of the product that has this value in the matched field. */
+function matchedKey(match: Match, value: string): MatchedKey {
+  if (match === "product_code") return { kind: match, value, match };
+  const [key] = isbnKeys({ [match]: bareIsbn(value) });
+  return { ...key!, match };
 }
 
 /** Whether the error is about this field of the body. */

@@ -1,10 +1,6 @@
 import { etagOf } from "../db/entity_tag.ts";
-import {
-  type HistoryPage,
-  listDeleted,
-  listHistory,
-  listProductHistory,
-} from "../db/history/history.ts";
+import { listDeleted } from "../db/history/deleted.ts";
+import { type HistoryPage, listHistory, listProductHistory } from "../db/history/history.ts";
 import { restoredText, restoreProduct } from "../db/history/restore.ts";
 import { getPastProduct } from "../db/products/versions.ts";
 import type { HandlerResponse } from "../middleware/context.ts";

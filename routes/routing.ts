@@ -55,12 +55,8 @@ export function routesOf({ apiPrefix, docs }: Services): Routes {
   );
   const all = [...routes, ...docs ? pages : []]
     // Most requests are for a record.
-    .sort((one, other) => idsOfPath(other) - idsOfPath(one));
+    .sort((one, other) => other.parameters.length - one.parameters.length);
   return Map.groupBy(all, ({ path }) => beginningOf(path, apiPrefix));
-}
-
-function idsOfPath({ path }: Route): number {
-  return path.split("{").length;
 }
 
 function routeOf(

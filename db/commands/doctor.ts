@@ -17,6 +17,12 @@ import { miscounted } from "./recount.ts";
 import { DOCTOR_CHECKS, readSqlFile, statementsOf } from "../sql_files.ts";
 import { command, flag } from "./arguments.ts";
 
+/*
+ * A check is a statement of `sql/doctor.sql`, by its name in the comment above it: it says what is
+ * wrong, what to do, or that all is fine. What SQL cannot find out is in `FACTS`: the statement
+ * reads it from the setting `doctor.fact`. Configuration, key set and replica are checked here.
+ */
+
 /** `deno task doctor`, the only command that runs without a database. */
 export const DOCTOR = command({
   usage: "doctor [--json]",

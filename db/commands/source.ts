@@ -68,7 +68,10 @@ export async function openSource(path: string): Promise<ImportFile> {
   };
 }
 
-/** The chunks, and the first bytes from one that counts on. */
+/**
+ * Reads until the first byte that counts and one after it are there, which tell what the file is.
+ * Returns what was read from that byte on, and all chunks from the start.
+ */
 async function begun(
   chunks: AsyncGenerator<Uint8Array>,
   counts: (byte: number) => boolean,

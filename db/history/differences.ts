@@ -98,9 +98,11 @@ function ofValue(pointer: string, from: unknown, to: unknown): Difference[] {
 
 /** How the entries of an array are told apart. */
 interface TellingApart {
-  /** What an entry says. */
+  /** What an entry says, without what follows from it. */
   keyed: (entry: Entry) => Entry;
+  /** The fields by which entries without an id are paired. */
   key: readonly string[];
+  /** The fields that tell entries of one key apart, the strongest first. */
   apart: readonly string[];
 }
 

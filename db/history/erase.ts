@@ -1,6 +1,7 @@
 import { isAnyOf, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { requireHistory } from "../products/versions.ts";
+import { NIL_UUID } from "../uuid.ts";
 
 /** The products of a transaction: a longer one would hold the feed back. */
 const PRODUCTS_AT_ONCE = 100;
@@ -19,7 +20,7 @@ export async function eraseContributor(
     d.details, '"contributor_id":"' || ${contributor}::uuid || '"'
   ) > 0`;
   let erased = 0;
-  let after = "00000000-0000-0000-0000-000000000000";
+  let after = NIL_UUID;
   for (;;) {
     const found = await database.scan(sql<{ id: string }>`
       select distinct d.product_id as id

@@ -1,8 +1,6 @@
 import type { Entry } from "../../schema/bodies.ts";
 import {
   changedBy,
-  type DeletedQuery,
-  type HistoryCursor,
   historyCursor,
   type HistoryQuery,
   type Made,
@@ -13,7 +11,7 @@ import { joined, organization, sql, type Statement } from "../connections/sql.ts
 import type { Queries } from "../database.ts";
 import { sizeOfDocument } from "../products/document.ts";
 import { productNotFound } from "../products/errors.ts";
-import { DAY_MS, rfc3339 } from "../times.ts";
+import { DAY_MS } from "../times.ts";
 import {
   requireHistory,
   storeLatest,
@@ -23,7 +21,7 @@ import {
   versionsBytes,
 } from "../products/versions.ts";
 
-/* The histories of a product and of the organization, and the products that are deleted. */
+/* The histories of a product and of the organization. */
 
 /** A page of a history, newest first. */
 export interface HistoryPage {
@@ -43,11 +41,12 @@ interface VersionRow extends Made {
 }
 
 /** Who made version `d`, with the present name of an API key `k`. */
-const madeColumns = sql`
+export const madeColumns = sql`
   d.changed_by, k.name, d.operation, d.request_id, d.source, d.restored_from::text
 `;
 
-const keyOfAuthor = sql`
+/** Joins the API key `k` that made version `d`, if one did. */
+export const keyOfAuthor = sql`
   left join api_keys k
     on k.organization_id = ${organization} and d.changed_by = 'api_key:' || k.id
 `;
@@ -163,7 +162,8 @@ async function readSteps(
   after: string | null,
   limit: number,
 ): Promise<{ steps: HistoryStep[]; more: boolean }> {
-  // The state before a version is that of the next row, or of the one before a deletion.
+  // The state before a version is that of the next row, or of the one after that if the next row
+  // is a deletion. So two more rows are read than are shown.
   const beside = 2;
   const rows = await database.scan(selectVersions(id, after, limit + beside));
   const found = rows[0]?.found ?? 0;
@@ -178,7 +178,10 @@ async function readSteps(
   return { steps, more: steps.length < found };
 }
 
-/** The newest of these versions whose size is bounded, and the number of all of them. */
+/**
+ * The newest versions, as many as `versionsBytes` has room for, but three at least: one to show
+ * and the two after it. With each, how many were found before that cut.
+ */
 function selectVersions(
   id: string,
   after: string | null,
@@ -302,83 +305,6 @@ function selectHistory(
     ) b on true
     ${keyOfAuthor}
     where d.place = 1 or d.place <= ${limit} and d.bytes <= ${versionsBytes}
-    order by d.changed_at desc, d.product_id desc
-  `;
-}
-
-interface DeletedRow extends Made {
-  id: string;
-  deleted_at: string;
-  request_id: string | null;
-  summary: string | null;
-  record_reference: string | null;
-}
-
-/** The products that are deleted, newest first. */
-export async function listDeleted(
-  database: Queries,
-  { limit, after }: DeletedQuery,
-): Promise<HistoryPage> {
-  await requireHistory(database);
-  const rows = await database.scan(selectDeleted(after, limit + 1));
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    entries: shown.map((row) => {
-      const { id, deleted_at, operation, request_id, record_reference } = row;
-      const { title = null, isbn13 = null, product_code = null } = valuesOf(row.summary) ?? {};
-      return {
-        id,
-        title,
-        isbn13,
-        product_code,
-        record_reference,
-        deleted_at,
-        deleted_by: changedBy(row),
-        operation,
-        request_id,
-      };
-    }),
-    cursor: last ? historyCursor({ at: last.deleted_at, id: last.id }) : null,
-    more: rows.length > limit,
-  };
-}
-
-function selectDeleted(
-  after: HistoryCursor | undefined,
-  limit: number,
-): Statement<DeletedRow> {
-  const older = after
-    ? sql`and (d.changed_at, d.product_id) < (${after.at}::timestamptz, ${after.id}::uuid)`
-    : [];
-  return sql`
-    select
-      d.product_id as id, ${rfc3339("d.changed_at")} as deleted_at, ${madeColumns},
-      l.summary, d.onix -> 'onix_records' -> 0 ->> 'record_reference' as record_reference
-    from (
-      select d.*
-      from product_documents d
-      where d.organization_id = ${organization} and d.event = 'deleted' ${older}
-        and not exists (
-          select from product_documents n
-          where n.organization_id = ${organization} and n.product_id = d.product_id
-            and n.change_version > d.change_version
-        )
-        and not exists (
-          select from products p where p.organization_id = ${organization} and p.id = d.product_id
-        )
-      order by d.changed_at desc, d.product_id desc
-      limit ${limit}::bigint
-    ) d
-    left join lateral (
-      select '{' || l.summary || '}' as summary
-      from product_documents l
-      where l.organization_id = ${organization} and l.product_id = d.product_id
-        and l.change_version < d.change_version and l.event <> 'deleted'
-      order by l.change_version desc
-      limit 1
-    ) l on true
-    ${keyOfAuthor}
     order by d.changed_at desc, d.product_id desc
   `;
 }

@@ -1,5 +1,6 @@
 import { organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Database, Queries } from "../database.ts";
+import { MAX_UUID } from "../uuid.ts";
 
 /*
  * Deletes versions that are due. A version is shown until the next one is made, so it is due
@@ -48,6 +49,33 @@ interface Walk {
   end: string;
   /** Deletes what is due of the products whose versions are in a part of the walk. */
   remove: (walked: Statement) => Statement;
+}
+
+/** Deletes what is due every `INTERVAL_MS`. Returns the function that ends this. */
+export function keepHistory(
+  database: Database,
+  days: number,
+  onError: (error: unknown) => void,
+): () => void {
+  let isWorking = false;
+  let walked = notWalked();
+  let beganAt = performance.now();
+  async function work(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    try {
+      if (performance.now() - beganAt > WALK_MS) {
+        beganAt = performance.now();
+        walked = notWalked();
+      }
+      walked = await deleteDue(database, days, walked);
+    } catch (error) {
+      onError(error);
+    }
+    isWorking = false;
+  }
+  const timer = setInterval(work, INTERVAL_MS);
+  return () => clearInterval(timer);
 }
 
 /** Deletes what is due. Returns how far it has walked: less than now if another process is at it. */
@@ -103,27 +131,40 @@ async function walkVersions(
     )
   `);
   for (const { id } of organizations) {
-    for (let from: WalkPlace | undefined = { at: after, id: MAX_UUID }; from;) {
-      const place: WalkPlace = from;
-      const batch = await queriesFor(database, id).transaction(async (tx) => {
-        const [[lock], [last]] = await tx.send(LOCK, endOfBatch(place, end));
-        if (!lock!.is_free || !last) {
-          await tx.commit();
-          return { isFree: lock!.is_free };
-        }
-        await tx.commit(unprepared(remove(walkedBetween(place, last))));
-        return { isFree: true, last };
-      });
+    // A walk begins after all versions of its time.
+    let place: WalkPlace | undefined = { at: after, id: MAX_UUID };
+    while (place) {
+      const batch = await walkBatch(queriesFor(database, id), place, end, remove);
       if (!batch.isFree) return false;
-      from = batch.last;
+      place = batch.last;
     }
   }
   return true;
 }
 
-/** The highest UUID: a walk begins after all versions of its time. */
-const MAX_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+/**
+ * Removes what is due in the next batch of a walk. Returns the place of its last version, if
+ * there was one, and whether no other process is at it.
+ */
+async function walkBatch(
+  queries: Queries,
+  from: WalkPlace,
+  end: string,
+  remove: Walk["remove"],
+): Promise<{ isFree: boolean; last?: WalkPlace }> {
+  return await queries.transaction(async (tx) => {
+    const [[lock], [last]] = await tx.send(LOCK, endOfBatch(from, end));
+    const isFree = lock!.is_free;
+    if (!isFree || !last) {
+      await tx.commit();
+      return { isFree };
+    }
+    await tx.commit(unprepared(remove(walkedBetween(from, last))));
+    return { isFree, last };
+  });
+}
 
+/** Taken by the process that deletes, until its transaction ends. */
 const LOCK = sql<{ is_free: boolean }>`
   select pg_try_advisory_xact_lock(hashtextextended('history', 0)) as is_free
 `;
@@ -240,31 +281,4 @@ function queriesFor(database: Database, organizationId?: string): Queries {
     deadline: performance.now() + LIMIT_MS,
     caller: organizationId ? { organizationId, name: "history" } : undefined,
   });
-}
-
-/** Deletes what is due every `INTERVAL_MS`. Returns the function that ends this. */
-export function keepHistory(
-  database: Database,
-  days: number,
-  onError: (error: unknown) => void,
-): () => void {
-  let isWorking = false;
-  let walked = notWalked();
-  let beganAt = performance.now();
-  async function work(): Promise<void> {
-    if (isWorking) return;
-    isWorking = true;
-    try {
-      if (performance.now() - beganAt > WALK_MS) {
-        beganAt = performance.now();
-        walked = notWalked();
-      }
-      walked = await deleteDue(database, days, walked);
-    } catch (error) {
-      onError(error);
-    }
-    isWorking = false;
-  }
-  const timer = setInterval(work, INTERVAL_MS);
-  return () => clearInterval(timer);
 }

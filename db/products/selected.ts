@@ -23,6 +23,7 @@ interface Sorting {
   order: Statement;
 }
 
+/** The tables of which a list reads those that it needs, by their aliases. */
 const LISTED_TABLES = {
   s: "product_search",
   c: "product_changes",
@@ -74,9 +75,9 @@ function byRelevance(found: FoundBy): Sorting {
 }
 
 /**
- * The products of a list as rows of `id`, with the `sort_key` of an order. Only the tables
- * with conditions or the key are read: a term alone needs what searches compare, a time
- * alone `product_changes`.
+ * The products of a list as rows of `id`, with the `sort_key` of an order. Of the three tables,
+ * only those with conditions or the key are read: a term alone needs what searches compare, a
+ * time alone `product_changes`.
  */
 export function selected(
   query: Partial<FoundQuery> & ListQuery,
@@ -97,27 +98,35 @@ export function selected(
     c: updated_since !== undefined || sorted === "c",
     p: filters.length > 0 || sorted === "p",
   };
-  const aliases = LISTED_ALIASES.filter((alias) => needed[alias]);
-  const [first = "p", ...others] = aliases;
-  const idOf = (alias: Alias) => raw(alias === "p" ? "p.id" : `${alias}.product_id`);
-  const from = (alias: Alias) => raw(`${LISTED_TABLES[alias]} ${alias}`);
-  const joins = others.map((alias) =>
-    sql`
-    join ${from(alias)} on ${raw(alias)}.organization_id = ${organization} and ${idOf(alias)} = ${
-      idOf(first)
-    }`
-  );
+  const [first = "p", ...others] = LISTED_ALIASES.filter((alias) => needed[alias]);
   // True of every product: the partial index by age is used only with its condition.
   const age = isByAge ? raw("and p.created_at >= '-infinity'") : [];
   const since = updated_since ? sql`and c.updated_at >= ${updated_since}` : [];
   return sql`
     select
-      ${idOf(first)} as id
+      ${listedId(first)} as id
       ${sorting && sorted ? sql`, ${sorting.key(sorted)} as sort_key` : []}
       ${found ? raw(", s.created_at") : []}
-    from ${from(first)}
-    ${joins}
+    from ${listedTable(first)}
+    ${others.map((alias) => joinListed(alias, first))}
     where ${raw(first)}.organization_id = ${organization} ${age} ${since} ${terms} ${filters}
+  `;
+}
+
+/** The column that has the id of the product. */
+function listedId(alias: Alias): Statement {
+  return raw(alias === "p" ? "p.id" : `${alias}.product_id`);
+}
+
+function listedTable(alias: Alias): Statement {
+  return raw(`${LISTED_TABLES[alias]} ${alias}`);
+}
+
+/** Joins the row of the same product in another table. */
+function joinListed(alias: Alias, first: Alias): Statement {
+  const isSame = sql`${listedId(alias)} = ${listedId(first)}`;
+  return sql`
+    join ${listedTable(alias)} on ${raw(alias)}.organization_id = ${organization} and ${isSame}
   `;
 }
 

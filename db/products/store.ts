@@ -32,51 +32,6 @@ import { assertStored } from "./store_unauthored.ts";
  * A distributed database stores no documents: it has no triggers that would invalidate them.
  */
 
-/** Who makes versions, and what happens to their products. */
-interface Authored {
-  /** By the id of the product. */
-  events: Json;
-  author: AuthorValues;
-}
-
-/** Who, the operation, and the request. */
-type AuthorValues = readonly [string | null, string | null, string | null];
-
-function authorOf({ author }: Transaction): AuthorValues {
-  return author ? [author.by, author.operation, author.requestId] : [null, null, null];
-}
-
-const VERSION_EVENTS = { create: "created", update: "changed", delete: "deleted" };
-
-function eventsOf(changes: readonly Change[]): Json {
-  return json(Object.fromEntries(changes.map((change) => {
-    const { id, method, source } = change;
-    const restored_from = method === "delete" ? undefined : change.restoredFrom;
-    const event = restored_from === undefined ? VERSION_EVENTS[method] : "restored";
-    return [id.toLowerCase(), { event, source, restored_from }];
-  })));
-}
-
-/** Who made a version, and how, by column. `m` is what happens to the product. */
-function madeBy({ author: [by, operation, requestId] }: Authored): Record<string, Statement> {
-  return {
-    changed_at: changedAfter("now()"),
-    event: raw("m.event ->> 'event'"),
-    changed_by: sql`${by}`,
-    operation: sql`${operation}`,
-    request_id: sql`${requestId}`,
-    source: raw("m.event -> 'source'"),
-    restored_from: raw("(m.event ->> 'restored_from')::bigint"),
-  };
-}
-
-/** Joins what happens to the product of document `b`. */
-function eventOfVersion({ events }: Authored): Statement {
-  return sql`
-    cross join lateral (select ${events}::jsonb -> b.product_id::text as event) m
-  `;
-}
-
 /** A full product as JSON text, or null if that is long. */
 export interface ShortProductJson {
   id: string;
@@ -94,7 +49,7 @@ export function storeWritten(
   change: Write,
 ): Statement<ShortProductJson> {
   if (tx.isDistributed) return selectShowable(buildWritten([change]), shortProduct);
-  const store = arePlain([change]) ? storeNew : storeAny;
+  const store = areNewWithoutPaths([change]) ? storeNew : storeAny;
   return store(change.id, eventsOf([change]), ...authorOf(tx));
 }
 
@@ -152,61 +107,9 @@ export function selectWritten(
   `;
 }
 
-function buildWritten(changes: readonly Write[]): Statement {
-  const build = arePlain(changes) ? buildNewDocuments : buildDocuments;
-  return build(isIdOf(changes));
-}
-
-/** The arrays that a request writes at a path of their own, and an import with all others. */
-const PATH_ARRAYS = ROWS.flatMap(([name, { path }]) => path ? [name] : []);
-
-/** Whether all are new, without arrays of `PATH_ARRAYS`: their documents are built faster. */
-function arePlain(changes: readonly Write[]): boolean {
-  return changes.every(({ method, body }) =>
-    method === "create" && PATH_ARRAYS.every((name) => !body[name])
-  );
-}
-
-/** Selects `shown` of the documents of products that can be shown, in a distributed database. */
-function selectShowable<Row extends object>(
-  written: Statement,
-  shown: Statement,
-): Statement<Row> {
-  return sql`select d.product_id as id, ${shown} from (${showable(written)}) d`;
-}
-
-/** The documents, each checked to be at most 4 MiB by the domain `product_json`. */
-function showable(written: Statement): Statement {
-  return sql`
-    select * from (${written} offset 0) d
-    where (${fullProduct})::product_json is not null
-  `;
-}
-
-/** Stores built documents as versions of the transaction's author, and returns `shown` of each. */
-function storeBuilt<Row extends object>(
-  built: Statement,
-  made: Authored,
-  shown: Statement,
-): Statement<Row> {
-  const inserted = insertVersions({
-    documents: built,
-    beside: eventOfVersion(made),
-    values: madeBy(made),
-    changes: {
-      event: raw(
-        "case when d.event in ('created', 'restored') then d.event else excluded.event end",
-      ),
-      source: raw("coalesce(excluded.source, d.source)"),
-      restored_from: raw("coalesce(excluded.restored_from, d.restored_from)"),
-    },
-  });
-  return sql`${inserted} returning d.product_id as id, ${shown}`;
-}
-
 /**
- * Deletes products whose last versions are stored, which leaves a last version without JSON,
- * with what ONIX stored beside the product.
+ * Deletes products, and stores their deletions: last versions without JSON, but with what ONIX
+ * stored beside the product. Violates `version_stored` as `assertStored` does.
  */
 export function deleteVersioned(
   tx: Transaction,
@@ -245,5 +148,103 @@ export function deleteVersioned(
   return sql`
     with gone as (${deleted}${assertStored(tx)} returning p.organization_id, p.id)
     ${inserted}
+  `;
+}
+
+/** The documents of written products, built from the tables. */
+function buildWritten(changes: readonly Write[]): Statement {
+  const build = areNewWithoutPaths(changes) ? buildNewDocuments : buildDocuments;
+  return build(isIdOf(changes));
+}
+
+/** The arrays that a request writes at a path of their own, and an import with all others. */
+const PATH_ARRAYS = ROWS.flatMap(([name, { path }]) => path ? [name] : []);
+
+/** Whether all create products without arrays of `PATH_ARRAYS`: their documents are built faster. */
+function areNewWithoutPaths(changes: readonly Write[]): boolean {
+  return changes.every(({ method, body }) =>
+    method === "create" && PATH_ARRAYS.every((name) => !body[name])
+  );
+}
+
+/** Stores built documents as versions of the transaction's author, and returns `shown` of each. */
+function storeBuilt<Row extends object>(
+  built: Statement,
+  made: Authored,
+  shown: Statement,
+): Statement<Row> {
+  const inserted = insertVersions({
+    documents: built,
+    beside: eventOfVersion(made),
+    values: madeBy(made),
+    changes: {
+      event: raw(
+        "case when d.event in ('created', 'restored') then d.event else excluded.event end",
+      ),
+      source: raw("coalesce(excluded.source, d.source)"),
+      restored_from: raw("coalesce(excluded.restored_from, d.restored_from)"),
+    },
+  });
+  return sql`${inserted} returning d.product_id as id, ${shown}`;
+}
+
+/** Who makes versions, and what happens to their products. */
+interface Authored {
+  /** By the id of the product. */
+  events: Json;
+  author: AuthorValues;
+}
+
+/** Who, the operation, and the request. */
+type AuthorValues = readonly [string | null, string | null, string | null];
+
+function authorOf({ author }: Transaction): AuthorValues {
+  return author ? [author.by, author.operation, author.requestId] : [null, null, null];
+}
+
+const VERSION_EVENTS = { create: "created", update: "changed", delete: "deleted" };
+
+function eventsOf(changes: readonly Change[]): Json {
+  return json(Object.fromEntries(changes.map((change) => {
+    const { id, method, source } = change;
+    const restored_from = method === "delete" ? undefined : change.restoredFrom;
+    const event = restored_from === undefined ? VERSION_EVENTS[method] : "restored";
+    return [id.toLowerCase(), { event, source, restored_from }];
+  })));
+}
+
+/** Who made a version, and how, by column. `m` is what happens to the product. */
+function madeBy({ author: [by, operation, requestId] }: Authored): Record<string, Statement> {
+  return {
+    changed_at: changedAfter("now()"),
+    event: raw("m.event ->> 'event'"),
+    changed_by: sql`${by}`,
+    operation: sql`${operation}`,
+    request_id: sql`${requestId}`,
+    source: raw("m.event -> 'source'"),
+    restored_from: raw("(m.event ->> 'restored_from')::bigint"),
+  };
+}
+
+/** Joins what happens to the product of document `b`. */
+function eventOfVersion({ events }: Authored): Statement {
+  return sql`
+    cross join lateral (select ${events}::jsonb -> b.product_id::text as event) m
+  `;
+}
+
+/** What a distributed database returns in place of stored documents: `shown` of those that can be shown. */
+function selectShowable<Row extends object>(
+  written: Statement,
+  shown: Statement,
+): Statement<Row> {
+  return sql`select d.product_id as id, ${shown} from (${showable(written)}) d`;
+}
+
+/** The documents, each of which the domain `product_json` checks to be at most 4 MiB. */
+function showable(written: Statement): Statement {
+  return sql`
+    select * from (${written} offset 0) d
+    where (${fullProduct})::product_json is not null
   `;
 }

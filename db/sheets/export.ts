@@ -19,27 +19,16 @@ import { groupsOf, type SizedProduct, sizeOfStored } from "../products/read_many
 import { listIds } from "../products/selected.ts";
 import { readAhead } from "../read_ahead.ts";
 
+/* The products of the catalogue as a sheet. */
+
 /**
- * The length of the ids of the products whose sizes are read at once: 500 of 36 characters and a
- * comma. All ids stay one text, which takes a fraction of the memory of an array.
+ * The length of 500 ids, each of 36 characters and a comma: the sizes of so many products are read
+ * at once. All ids stay one text, which takes a fraction of the memory of an array.
  */
 const IDS_LENGTH = 500 * 37;
 
 /** The rows that are written before other requests run. */
 const ROWS_AT_ONCE = 100;
-
-/** The rows as CSV (RFC 4180). */
-export function csvOf(rows: string[][], delimiter: string): string {
-  return stringify(rows, {
-    delimiter,
-    record_delimiter: "\r\n",
-    // A blank at an end is kept by every program if it is quoted.
-    quoted_match: /[\r\n]|^\s|\s$/,
-  });
-}
-
-/** The mark by which spreadsheet programs know UTF-8. */
-export const BYTE_ORDER_MARK = "\ufeff";
 
 /**
  * Writes the products that a query finds, group by group. The ids are read first: a client may
@@ -112,7 +101,7 @@ async function findColumns(
   );
 }
 
-/** The names of the organization's custom fields. */
+/** The names of the organization's custom fields, each of which can be a column. */
 export async function readCustomFields(
   database: Pick<SheetReader, "lookUp">,
 ): Promise<string[]> {
@@ -132,3 +121,16 @@ async function readCurrencies(database: SheetReader): Promise<string[]> {
   `);
   return rows.map(({ currency_code }) => currency_code);
 }
+
+/** The rows as CSV (RFC 4180). */
+export function csvOf(rows: string[][], delimiter: string): string {
+  return stringify(rows, {
+    delimiter,
+    record_delimiter: "\r\n",
+    // A blank at an end is kept by every program if it is quoted.
+    quoted_match: /[\r\n]|^\s|\s$/,
+  });
+}
+
+/** The mark by which spreadsheet programs know UTF-8. */
+export const BYTE_ORDER_MARK = "\ufeff";

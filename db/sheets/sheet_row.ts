@@ -49,6 +49,7 @@ export class SheetRow {
     return this.cells.entries().find(([column]) => column.name === name) ?? [undefined, ""];
   }
 
+  /** Ends the row: says what became of it, with its product as that is known. */
   end(
     outcome: RowOutcome["outcome"],
     messages: readonly SheetMessage[],

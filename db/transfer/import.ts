@@ -51,16 +51,16 @@ export async function importCatalogue(
   { refused, progress, rename = false }: CatalogueImport,
 ): Promise<void> {
   await checkSeeded(database);
-  let number = 0;
-  let end = 0;
+  let lines = 0;
+  let bytesRead = 0;
   /** The number of headers and empty lines. */
   let others = 0;
   /** The number of records that the headers announce. */
-  let expected = 0;
+  let announced = 0;
   let hasHeader = false;
   const batches = new Batches(database, {
     refused,
-    done: () => progress(number, end),
+    done: () => progress(lines, bytesRead),
   });
 
   async function add(bytes: Uint8Array): Promise<void> {
@@ -69,12 +69,12 @@ export async function importCatalogue(
     if (!line) return;
     if ("organization" in line) {
       hasHeader = true;
-      expected += line.records;
+      announced += line.records;
       await batches.flush();
       return await writeOrganization(database, line.organization, rename);
     }
     if (!hasHeader) throw new LineError("A record precedes the header");
-    await batches.add({ number: number + 1, ...line });
+    await batches.add({ number: lines + 1, ...line });
   }
 
   for await (const bytes of splitLines(file)) {
@@ -83,19 +83,19 @@ export async function importCatalogue(
     } catch (error) {
       if (!(error instanceof LineError)) throw error;
       if (!hasHeader) throw new Error(NO_HEADER);
-      refused(number + 1, error.message);
+      refused(lines + 1, error.message);
     }
-    number++;
-    end += bytes.length;
+    lines++;
+    bytesRead += bytes.length;
     if (batches.isFull) await batches.flush();
   }
   if (!hasHeader) throw new Error(NO_HEADER);
   await batches.flush();
-  const records = number - others;
-  if (records < expected) {
+  const records = lines - others;
+  if (records < announced) {
     refused(
-      number + 1,
-      `The file ends here, after ${records} of ${expected} records`,
+      lines + 1,
+      `The file ends here, after ${records} of ${announced} records`,
     );
   }
 }
@@ -132,13 +132,13 @@ class Batches {
   /** Adds a record. One of another kind, or one that the batch has, begins a batch. */
   async add(line: RecordLine): Promise<void> {
     const [first = line] = this.#batch.values();
-    const { id } = line;
-    if (first.kind !== line.kind || this.#batch.has(id)) await this.flush();
-    if (first.kind !== line.kind) {
+    const isOtherKind = first.kind !== line.kind;
+    if (isOtherKind || this.#batch.has(line.id)) await this.flush();
+    if (isOtherKind) {
       this.#written = 0;
       this.#analyzeAt = FIRST_ANALYZE;
     }
-    this.#batch.set(id, line);
+    this.#batch.set(line.id, line);
     this.#length += line.text.length;
   }
 

@@ -4,12 +4,11 @@ import { sql, type Statement } from "../connections/sql.ts";
 import { openFeed, type Range, readChanges, type Reads } from "../products/feed.ts";
 import { deletionOfPosition, positionsOf, productOfPosition } from "../products/positions.ts";
 import { rfc3339 } from "../times.ts";
+import { MAX_UUID } from "../uuid.ts";
 import { messageId, type NewMessage, payload } from "./deliveries.ts";
 import { type LockedWebhook, msOf, type Webhook } from "./state.ts";
 
 /* The feed of changes, as webhooks follow it. */
-
-const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** The entries that are read at once for a webhook that wants some of them. */
 const ENTRIES_AT_ONCE = 100;
@@ -31,7 +30,7 @@ export async function cursorAt(
   const after = typeof position === "string" ? undefined : position;
   const { range: { from }, cursorAfter } = await openFeed(reads, after);
   // Later commits get higher versions, so the newest entry marks the end.
-  const end = position === "now" && { version: from.start, id: LAST_ID };
+  const end = position === "now" && { version: from.start, id: MAX_UUID };
   // With `more`, a cursor that was given keeps its age. A new one begins now.
   return cursorAfter({ ...from, ...end, more: after !== undefined });
 }

@@ -36,6 +36,7 @@ interface SetCell {
 /** What a row makes of a product. */
 export interface Draft {
   body: Entry;
+  /** The cells that have set something in the body. */
   set: SetCell[];
   warnings: SheetMessage[];
   /** The cells that cannot be read. */
@@ -68,7 +69,7 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
   }
   for (const { column: { field, key } } of draft.set) {
     if (key === undefined) continue;
-    // Positions without an entry, and entries of which nothing is left.
+    // Leaves out positions without an entry, and entries of which nothing is left.
     draft.body[field] = Array.from(draft.body[field] as Entry[]).filter(
       (entry) => entry != null && !isCleared(entry, draft, key),
     );
@@ -127,12 +128,14 @@ function setPublication(body: Entry, product: Entry, value: unknown): void {
   ];
 }
 
+/** The fields that do not keep an entry which has nothing else: ids, names and labels. */
+const FOLLOWING = /^id$|^field_id$|_(?:name|label)$/;
+
 /** Whether a cell has cleared the entry, which has nothing but its key and defaults now. */
 function isCleared(entry: Entry, { set }: Draft, key: Entry | number): boolean {
   return set.some((one) => one.entry === entry && one.value === null) &&
     Object.entries(entry).every(([name, value]) =>
-      typeof key !== "number" && name in key ||
-      /^id$|^field_id$|_(?:name|label)$/.test(name) || value === null ||
+      typeof key !== "number" && name in key || FOLLOWING.test(name) || value === null ||
       value === false || Array.isArray(value) && value.length === 0
     );
 }

@@ -9,7 +9,7 @@ import { Day, PartialDate } from "../values.ts";
 /** How the cells of a column are written. */
 type CellKind = "text" | "code" | "isbn" | "amount" | "date" | "boolean" | "list" | "time";
 
-/** What of a place does not depend on the key in brackets. */
+/** A place, whatever the key in its brackets is. */
 export interface ColumnPlace {
   kind: CellKind;
   /** The field of the product. */
@@ -34,12 +34,15 @@ export const KEYS: Readonly<Record<string, (key: string) => Entry>> = {
   languages: (key) => ({ language_role: key }),
 };
 
-/** What the brackets say of an entry, which no column says again. */
-const TOLD = Object.values(KEYS).flatMap((keyOf) => Object.keys(keyOf("x x"))).concat("field_id");
+/** The fields of entries that the key in brackets decides: they have no column of their own. */
+const KEY_FIELDS = Object.values(KEYS).flatMap((keyOf) => Object.keys(keyOf("x x"))).concat(
+  "field_id",
+);
 
 /** The arrays that also fit into one cell. */
 const ONE_CELL = ["contributors", "product_collections", "subjects"];
 
+/** The places by their names: `title`, `product_prices[].retail_price`. */
 function* places(): Generator<[string, ColumnPlace]> {
   for (const [name, field] of Object.entries<Field>(SCALARS)) {
     if (field.kind === "linked") continue;
@@ -51,19 +54,21 @@ function* places(): Generator<[string, ColumnPlace]> {
     if (array.kind === "list") yield [`${name}[]`, { kind: "text", ...whole }];
     // Rights, supply and structures have no columns.
     if (array.kind === "list" || "path" in array) continue;
+    // Of entries with types, a cell holds those of text alone.
     const text = array.kind === "rows" ? array.types?.text_content : undefined;
     const fields = { ...array.fields, ...text?.fields };
     const kinds = Object.values<Field>(fields).map(({ kind }) => kind);
     if (!kinds.every((kind) => kind === "column" || kind === "shown")) continue;
     for (const [inner, field] of Object.entries<Field>(fields)) {
       const isArray = "response" in field && field.response.type === "array";
-      if (isArray || name in KEYS && TOLD.includes(inner)) continue;
+      if (isArray || name in KEYS && KEY_FIELDS.includes(inner)) continue;
       const traits = columnTraits(inner, field, fields);
       yield [`${name}[].${inner}`, { field: name, inner, ...traits }];
     }
   }
 }
 
+/** How the cells of a field are written, which field of a body they decide, and whether one can. */
 function columnTraits(
   name: string,
   field: Field,
@@ -71,8 +76,9 @@ function columnTraits(
 ): Pick<ColumnPlace, "kind" | "says" | "isAssigned"> {
   if (field.kind === "shown") {
     const { reference, column } = field;
-    const stands = column === "name" || column === "code";
-    const isAssigned = !stands || !("body" in (fields[reference] ?? {}));
+    // A body may have the name or the code of a record in place of its id.
+    const isName = column === "name" || column === "code";
+    const isAssigned = !isName || !("body" in (fields[reference] ?? {}));
     const kind = column === "code" ? "code" : "text";
     return { kind, says: reference, isAssigned };
   }

@@ -127,11 +127,8 @@ export class SheetTally {
   }
 
   report(): SheetReport {
-    const outcomes = [...this.#refused.outcomes, ...this.#others.outcomes].slice(
-      0,
-      MAX_ROW_OUTCOMES,
-    )
-      .toSorted((a, b) => a.line - b.line);
+    const kept = [...this.#refused.outcomes, ...this.#others.outcomes];
+    const outcomes = kept.slice(0, MAX_ROW_OUTCOMES).toSorted((a, b) => a.line - b.line);
     return { ...this.#counts, outcomes, more_outcomes: this.#told - outcomes.length };
   }
 }
