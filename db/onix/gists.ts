@@ -31,10 +31,16 @@ export async function findGists(
   if (references.length === 0) return new Map();
   const { sender } = arrived[0]!.sent;
   const rows = await database.scan(unprepared(sql<{ reading: string | null; own: string | null }>`
-    select n.reading, x.reading as own
+    select
+      n.reading,
+      -- A join could compare each product with all records of the sender.
+      (
+        select x.reading
+        from onix_senders x
+        where x.organization_id = ${organization} and x.product_id = n.product_id
+          and x.sender_name = ${sender}::text
+      ) as own
     from onix_records n
-    left join onix_senders x on x.organization_id = ${organization} and x.product_id = n.product_id
-      and x.sender_name = ${sender}::text
     where n.organization_id = ${organization} and ${isBoundTo(sql`n.product_id`, references)}
   `));
   const gists = rows.flatMap(({ reading, own }) => [reading, own])
