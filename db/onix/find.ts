@@ -66,8 +66,14 @@ function withRecord(sender: string | null): Statement {
   return sql`
     products p
     left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
-    left join onix_senders x on x.organization_id = ${organization} and x.product_id = p.id
-      and x.sender_name = ${sender}::text
+    -- The limit forces a look-up by key: a join could compare each product with all records of the sender.
+    left join lateral (
+      select x.digest, x.sent_at
+      from onix_senders x
+      where x.organization_id = ${organization} and x.product_id = p.id
+        and x.sender_name = ${sender}::text
+      limit 1
+    ) x on true
   `;
 }
 

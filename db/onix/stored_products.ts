@@ -66,8 +66,14 @@ async function findBeside(
     from products p
     join organizations o on o.id = ${organization}
     ${receivedRecord}
-    left join onix_senders x on x.organization_id = ${organization} and x.product_id = p.id
-      and x.sender_name = ${sender}::text
+    -- The limit forces a look-up by key: a join could compare each product with all records of the sender.
+    left join lateral (
+      select x.record, x.differences, x.identities
+      from onix_senders x
+      where x.organization_id = ${organization} and x.product_id = p.id
+        and x.sender_name = ${sender}::text
+      limit 1
+    ) x on true
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `);
   return new Map(rows.map((row) => [row.id, row]));
