@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { elementOf, type Fields, type Rows, type Values } from "../../schema/fields.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import { BLOCKS } from "../../schema/onix/mapping/mapped.ts";
-import { MAPPED } from "../../schema/onix/mapping/mapping.ts";
+import { MAPPED_FIELDS } from "../../schema/onix/mapping/mapping.ts";
 import { composite, dataElement } from "../../schema/onix/rules/facts.ts";
 import type { Particle } from "../../schema/onix/rules/models.ts";
 import { limits } from "../../schema/onix/rules/limits.ts";
@@ -233,7 +233,7 @@ function fieldsOf(array: Rows | Values, entry: Any): Fields {
 
 /** All of them in a product, with the ways to their elements. */
 function limitingFieldsIn(product: Any): LimitingField[] {
-  return MAPPED.flatMap(([name, { block, place }]) => {
+  return MAPPED_FIELDS.flatMap(([name, { block, place }]) => {
     const above = block === null || block === "ProductSupply" ? ["Product"] : ["Product", block];
     const type = ARRAYS.collateral.types![name];
     if (type) {

@@ -3,7 +3,7 @@ import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
 import { type Book, containerOf } from "../../schema/onix/mapping/mapped.ts";
 import { COLLATERAL_TYPES } from "../../schema/onix/mapping/collateral.ts";
 import { repeatedRows } from "../../schema/onix/mapping/contributors.ts";
-import { MAPPED, MAPPING } from "../../schema/onix/mapping/mapping.ts";
+import { MAPPED_FIELDS, MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { differencesOf } from "../../schema/onix/mapping/differences.ts";
 import { mergeEdits } from "../../schema/onix/mapping/merge.ts";
 import { ARRAYS, FIELDS } from "../../schema/product.ts";
@@ -141,7 +141,7 @@ export function bookOf({ values, reference }: Incoming): Book {
     id: "0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d20",
     product_code: "P-0DYSSEY1",
     ...Object.fromEntries(
-      MAPPED.filter(([name]) => name in FIELDS).map(([name]) => [
+      MAPPED_FIELDS.filter(([name]) => name in FIELDS).map(([name]) => [
         name,
         values[name] ?? (FIELDS[name]!.kind === "column" ? null : []),
       ]),

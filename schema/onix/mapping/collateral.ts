@@ -3,7 +3,7 @@ import { MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
 import { compositesOf } from "./entries.ts";
 import { entryCodec, projectionOf } from "./fields.ts";
-import type { Mapped } from "./mapped.ts";
+import type { MappedField } from "./mapped.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
@@ -19,7 +19,7 @@ export const COLLATERAL_TYPES = [
 ] as const;
 
 /** The collateral of one type, whose entries have `collateral_type` in bodies. */
-export function collateralOf(type: typeof COLLATERAL_TYPES[number]): Mapped {
+export function collateralOf(type: typeof COLLATERAL_TYPES[number]): MappedField {
   const { fields, element, same } = ARRAYS.collateral.types![type]!;
   const entry = entryCodec(element, { fields, same });
   return {

@@ -5,10 +5,10 @@ import { child, childrenOf, childValue, type Element, setChild, valueOf } from "
 import {
   addTitle,
   claimTitle,
+  elementOfTitle,
   removeStatements,
+  textOfTitle,
   titleElements,
-  titleIn,
-  titleOf,
   warnOfTitleCodes,
   writeTitle,
 } from "./titles.ts";
@@ -23,7 +23,7 @@ import { missingPart } from "./required.ts";
  */
 
 /** What a collection is checked against. */
-export const COLLECTION_FIELDS: Fields = {
+const COLLECTION_FIELDS: Fields = {
   name: about("The title.", required(column(heading(500))), "TitleDetail"),
   part_number: about("The number.", column(text(50)), "PartNumber"),
 };
@@ -37,16 +37,16 @@ const COLLECTION_ENTRY: EntryCodec = {
   read(collection, reader) {
     warnOfTitleCodes(collection, reader);
     const all = titleElements(collection, LEVEL);
-    const own = all.find(titleOf);
+    const own = all.find(textOfTitle);
     if (!own) {
       const missing = all[0] && missingPart(all[0]);
       if (missing) reader.lacks(all[0]!, missing);
       return;
     }
     claimTitle(collection, own, reader);
-    const number = partNumberIn(collection);
+    const number = firstPartNumber(collection);
     if (number) reader.claim(number.found);
-    return { name: titleOf(own)!, part_number: number?.value ?? null };
+    return { name: textOfTitle(own)!, part_number: number?.value ?? null };
   },
   accept: (entry, found, reader) =>
     check(
@@ -61,7 +61,7 @@ const COLLECTION_ENTRY: EntryCodec = {
   write(collection, now, before) {
     if (collection.children.length === 0) setChild(collection, "CollectionType", "10");
     if (now.name !== before.name) {
-      const own = titleElements(collection, LEVEL).find(titleOf) ??
+      const own = titleElements(collection, LEVEL).find(textOfTitle) ??
         addTitle(collection, "01", LEVEL);
       writeTitle(own, String(now.name));
     }
@@ -93,17 +93,17 @@ export function isSameCollection(
 }
 
 function fieldIn(collection: Element, field: string): Element | undefined {
-  return field === "name" ? elementOfName(collection) : partNumberIn(collection)?.found;
+  return field === "name" ? elementOfName(collection) : firstPartNumber(collection)?.found;
 }
 
 /** The element that says the name of a collection. */
 export function elementOfName(collection: Element): Element | undefined {
-  const own = titleElements(collection, LEVEL).find(titleOf);
-  return own && titleIn(own);
+  const own = titleElements(collection, LEVEL).find(textOfTitle);
+  return own && elementOfTitle(own);
 }
 
 /** The number of the product: in the title, or else in the order of the titles. */
-function partNumberIn(
+function firstPartNumber(
   collection: Element,
 ): { found: Element; value: string } | undefined {
   const found = partNumbersIn(collection)[0];

@@ -1,6 +1,6 @@
 import { isEqual } from "../../objects.ts";
 import type { Book } from "./mapped.ts";
-import { MAPPED } from "./mapping.ts";
+import { MAPPED_FIELDS } from "./mapping.ts";
 import { MERGED } from "./merged_arrays.ts";
 import type { RecordValues } from "./reading.ts";
 
@@ -25,7 +25,7 @@ export function differencesOf(
 ): { differences: Differences | null; isEdited: boolean } {
   const differing: Record<string, unknown> = {};
   let isEdited = false;
-  for (const [name, field] of MAPPED) {
+  for (const [name, field] of MAPPED_FIELDS) {
     const is = field.project(field.valueIn(book));
     if (isEqual(is, field.project(values[name]))) continue;
     if (!edited.has(name) && !(name in MERGED)) differing[name] = is ?? null;

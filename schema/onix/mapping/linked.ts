@@ -6,7 +6,7 @@ import { child, childrenOf, childValue, type Element } from "../xml/element.ts";
 import { NO_PUBLISHER } from "../xml/fillers.ts";
 import { checked } from "./checks.ts";
 import { fieldCodec, projectionOf } from "./fields.ts";
-import { blockWith, type Mapped, type PartyName } from "./mapped.ts";
+import { blockWith, type MappedField, type PartyName } from "./mapped.ts";
 import { isAt, type Step, stepsOf } from "./path.ts";
 import { codecAt } from "./path_codec.ts";
 import type { Codec } from "./codec.ts";
@@ -39,9 +39,9 @@ const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
 export function linked(
   place: string,
   field: Column,
-  valueIn: Mapped["valueIn"],
+  valueIn: MappedField["valueIn"],
   none?: string,
-): Mapped {
+): MappedField {
   const codec = checked(codecAt(place), field.body!);
   const [step, leaf] = stepsOf(place) as [Step, Step?];
   const read: Codec["read"] = (composite, reader) => {
@@ -49,7 +49,7 @@ export function linked(
     if (leaf) warnOfNameless(composite, step, leaf, reader);
     return value === none || isStandIn(composite, step) ? undefined : value;
   };
-  const leave: Mapped["leave"] = (composite) => {
+  const leave: MappedField["leave"] = (composite) => {
     const found = leaf &&
       childrenOf(composite, step.name).find((each) => isAt(step, each));
     if (!found) return;
@@ -63,7 +63,7 @@ export function linked(
 }
 
 /** A party by its name. */
-export function namedParty(name: PartyName): Mapped {
+export function namedParty(name: PartyName): MappedField {
   const field = RECORDS[`${name}s`].fields.name as Column;
   return linked(PARTY_PLACES[name], field, ({ product }) => product[`${name}_name`]);
 }
@@ -91,7 +91,7 @@ function isStandIn(parent: Element, { name }: Step): boolean {
  * product, so they have no form to compare. What goes out is the record's, but of a type that
  * the party has, as the party has it.
  */
-export function identifiersOf(party: PartyName): Mapped {
+export function identifiersOf(party: PartyName): MappedField {
   const [step, leaf] = stepsOf(PARTY_PLACES[party]) as [Step, Step];
   const field = IDENTIFIERS[`${party}_identifiers`];
   const all = fieldCodec("identifiers", field, step.name)!;

@@ -41,7 +41,7 @@ export interface Book {
 }
 
 /** A field in a record. */
-export interface Mapped extends FieldCodec {
+export interface MappedField extends FieldCodec {
   /** Its block. Null: before the blocks. */
   block: Block | null;
   /** Its place there: a path, or the composite that it is about. */

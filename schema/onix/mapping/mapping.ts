@@ -17,7 +17,7 @@ import { cover } from "./cover.ts";
 import { compositesOf } from "./entries.ts";
 import { entryCodec, fieldCodec, projectionOf } from "./fields.ts";
 import { identifiersOf, linked, namedParty } from "./linked.ts";
-import { blockWith, type Mapped } from "./mapped.ts";
+import { blockWith, type MappedField } from "./mapped.ts";
 import { isAt, stepsOf } from "./path.ts";
 import { salesRights } from "./sales_rights.ts";
 
@@ -36,7 +36,7 @@ const FORM_CODES = new Map(
 );
 
 /** The fields that a record has by names and codes, and the product by references or in other fields. */
-const UNDER_OTHER_NAMES: Readonly<Record<string, Mapped>> = {
+const UNDER_OTHER_NAMES: Readonly<Record<string, MappedField>> = {
   product_form: linked(
     "ProductForm",
     codeOf(150),
@@ -104,7 +104,7 @@ const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
 };
 
 /** Every field that a record says something for. Most follow from their descriptions. */
-export const MAPPING: Readonly<Record<string, Mapped>> = {
+export const MAPPING: Readonly<Record<string, MappedField>> = {
   ...Object.fromEntries(
     // Arrays go first: a month of publication in one makes room for the day.
     Object.entries({ ...ARRAYS, ...SCALARS } as Fields).flatMap(
@@ -120,7 +120,7 @@ export const MAPPING: Readonly<Record<string, Mapped>> = {
 };
 
 /** The fields with their names. */
-export const MAPPED = Object.entries(MAPPING);
+export const MAPPED_FIELDS = Object.entries(MAPPING);
 
 /** Whether a record says the field itself. */
 function hasOwnPlace(name: string, field: Field): boolean {
@@ -136,8 +136,8 @@ function hasOwnPlace(name: string, field: Field): boolean {
 }
 
 /** A field that has the product's name for it. */
-function ownField(name: string, place: string, codec: Codec): Mapped {
-  const valueIn: Mapped["valueIn"] = ({ product }) => product[name];
+function ownField(name: string, place: string, codec: Codec): MappedField {
+  const valueIn: MappedField["valueIn"] = ({ product }) => product[name];
   const project = projectionOf(place, FIELDS[name]!);
   return { block: blockWith(place), place, project, ...codec, valueIn };
 }

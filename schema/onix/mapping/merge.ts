@@ -1,6 +1,6 @@
 import type { Message } from "../xml/paths.ts";
 import { conflictTeller } from "./conflicts.ts";
-import { MAPPED } from "./mapping.ts";
+import { MAPPED_FIELDS } from "./mapping.ts";
 import { mergeField, type Merging, saysField, type Sources } from "./merge_field.ts";
 import type { Edits } from "./options.ts";
 import { DATES, withOneDate, withOwnDates } from "./publication.ts";
@@ -41,14 +41,14 @@ export function mergeEdits(
   const conflict = conflictTeller(incoming.reader, edits, messages);
   const merging: Merging = { incoming, now, last, book, differences, conflict, newId };
   const here = withOneDate(
-    Object.fromEntries(MAPPED.map(([name, { valueIn }]) => [name, valueIn(book)])),
+    Object.fromEntries(MAPPED_FIELDS.map(([name, { valueIn }]) => [name, valueIn(book)])),
   );
   const before = last ? withOneDate(last.values) : here;
   const after = withOneDate(now.values);
 
   const written: RecordValues = {};
   const edited = new Set<string>();
-  for (const [name] of MAPPED) {
+  for (const [name] of MAPPED_FIELDS) {
     const versions = { before: before[name], after: after[name], here: here[name] };
     const outcome = mergeField(name, versions, merging);
     if ("value" in outcome) written[name] = outcome.value;

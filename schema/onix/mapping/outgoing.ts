@@ -8,8 +8,8 @@ import type { Paths } from "../xml/paths.ts";
 import { withhold } from "../xml/withhold.ts";
 import type { Differences } from "./differences.ts";
 import { IDENTIFIERS, PARTY_REFERENCES } from "./linked.ts";
-import { type Book, containerOf, type Mapped } from "./mapped.ts";
-import { MAPPED, MAPPING, PRODUCT_CODE } from "./mapping.ts";
+import { type Book, containerOf, type MappedField } from "./mapped.ts";
+import { MAPPED_FIELDS, MAPPING, PRODUCT_CODE } from "./mapping.ts";
 import { ownReference } from "./own_reference.ts";
 import { addOwnSupply } from "./own_supply.ts";
 import { readValues, type RecordValues } from "./reading.ts";
@@ -76,14 +76,14 @@ function writeDifferingFields(
 /** A field with what a product has for it. */
 interface FieldOfBook {
   name: string;
-  field: Mapped;
+  field: MappedField;
   value: unknown;
   /** What of the value is compared. */
   projection: unknown;
 }
 
 function fieldsOfBook(book: Book): FieldOfBook[] {
-  return MAPPED.map(([name, field]) => {
+  return MAPPED_FIELDS.map(([name, field]) => {
     const value = field.valueIn(book);
     return { name, field, value, projection: field.project(value) };
   });
@@ -149,7 +149,7 @@ function tiedToElements(earlier: unknown, value: unknown, reader: RecordReader):
 }
 
 /** The composite in which a field stands, which is added where it is missing. */
-function blockOf(record: Element, { block }: Mapped): Element {
+function blockOf(record: Element, { block }: MappedField): Element {
   const known = containerOf(record, block);
   if (known) return known;
   const added = element(block!, []);

@@ -4,7 +4,7 @@ import { canonical } from "../../objects.ts";
 import type { Element } from "../xml/element.ts";
 import type { Place } from "./conflicts.ts";
 import { differingFields, fieldCodec } from "./fields.ts";
-import { containerOf, type Mapped } from "./mapped.ts";
+import { containerOf, type MappedField } from "./mapped.ts";
 import { MAPPING } from "./mapping.ts";
 import type { FieldsOfObject } from "./merged_arrays.ts";
 import { missingAt, stepsOf } from "./path.ts";
@@ -36,14 +36,14 @@ export function placeOfChange(
 }
 
 /** The index of the first entry that none of those before says, or -1. */
-function indexOfNew(value: readonly unknown[], was: unknown, { project }: Mapped): number {
+function indexOfNew(value: readonly unknown[], was: unknown, { project }: MappedField): number {
   const formOf = (entry: unknown) => canonical(project([entry]));
   const known = new Set(Array.isArray(was) ? was.map(formOf) : []);
   return value.findIndex((one) => !known.has(formOf(one)));
 }
 
 /** The composite in which a field stands, or where it is missing. */
-export function parentOf(record: Element, { block }: Mapped): Place {
+export function parentOf(record: Element, { block }: MappedField): Place {
   const container = containerOf(record, block);
   return container ? { element: container } : { element: record, missing: block! };
 }

@@ -6,7 +6,7 @@ import { childValue, type Element } from "../xml/element.ts";
 import { COLLATERAL_TYPES } from "./collateral.ts";
 import { IDENTIFIERS } from "./linked.ts";
 import { type Block, BLOCKS, containerOf } from "./mapped.ts";
-import { MAPPED, MAPPING } from "./mapping.ts";
+import { MAPPED_FIELDS, MAPPING } from "./mapping.ts";
 import { isAt, type Step, stepsOf } from "./path.ts";
 import { RecordReader } from "./record_reader.ts";
 
@@ -36,7 +36,7 @@ const ISBN_FIELDS: Readonly<Record<string, string>> = {
 
 /** The places of the mapped fields, by block. */
 const MAPPED_PLACES = Map.groupBy(
-  MAPPED.filter(([name]) => name !== "product_availability")
+  MAPPED_FIELDS.filter(([name]) => name !== "product_availability")
     .map(([name, { block, place }]) => {
       const field = name === "collections" ? undefined : FIELDS[name];
       const own = field && elementOf(name, field);

@@ -2,7 +2,7 @@ import type { Element } from "../xml/element.ts";
 import { limitCollateral } from "./collateral.ts";
 import { coverOf } from "./cover.ts";
 import { containerOf } from "./mapped.ts";
-import { MAPPED, MAPPING } from "./mapping.ts";
+import { MAPPED_FIELDS, MAPPING } from "./mapping.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
@@ -25,7 +25,7 @@ export function readValues(
   reader: RecordReader,
 ): RecordValues {
   const values: RecordValues = {};
-  for (const [name, { block, read }] of MAPPED) {
+  for (const [name, { block, read }] of MAPPED_FIELDS) {
     const container = containerOf(record, block);
     if (!container) continue;
     const { result, isWhole } = reader.attempt(() => read(container, reader));

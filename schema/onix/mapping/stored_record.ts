@@ -3,7 +3,7 @@ import { withhold } from "../xml/withhold.ts";
 import { copyIds } from "./ids.ts";
 import { BLOCKS } from "./mapped.ts";
 import type { Differences } from "./differences.ts";
-import { MAPPED } from "./mapping.ts";
+import { MAPPED_FIELDS } from "./mapping.ts";
 import { type Reading, readValues } from "./reading.ts";
 import { RecordReader } from "./record_reader.ts";
 
@@ -35,7 +35,7 @@ export function readStoredRecord(
   for (const block of same) {
     copyIds(allOf(record, block), allOf(next!.record, block));
   }
-  for (const [name, { block }] of MAPPED) {
+  for (const [name, { block }] of MAPPED_FIELDS) {
     if (block && same.has(block)) values[name] = next!.values[name];
   }
   return { record, values, reader };

@@ -25,27 +25,28 @@ const TITLE = ["TitlePrefix", "NoPrefix", "TitleWithoutPrefix", "TitleText"];
 
 /** The distinctive title of the product (List 15, 01) at its own level (List 149, 01). */
 export const title: Codec = {
-  find: (descriptive) => titleElements(descriptive, "01").flatMap((each) => titleIn(each) ?? [])[0],
+  find: (descriptive) =>
+    titleElements(descriptive, "01").flatMap((each) => elementOfTitle(each) ?? [])[0],
   read(descriptive, reader) {
     warnOfTitleCodes(descriptive, reader);
     const titles = titleElements(descriptive, "01");
-    const own = titles.find((each) => titleOf(each) !== undefined);
+    const own = titles.find((each) => textOfTitle(each) !== undefined);
     if (!own) return;
     claimTitle(descriptive, own, reader);
-    const found = titleIn(own)!;
+    const found = elementOfTitle(own)!;
     warnOfEntities(found, reader);
-    for (const each of distinctive(descriptive, own)) {
+    for (const each of rivalTitles(descriptive, own)) {
       reader.warnOfOther(each, found);
     }
     // A part of a set may have a number alone: it follows the title, which is that of the set.
     const numbers = own === titles[0] ? [] : numbersIn(titles[0]!);
     for (const each of numbers) reader.claim(each);
-    return [titleOf(own), ...numbers.map(valueOf)].join(" ");
+    return [textOfTitle(own), ...numbers.map(valueOf)].join(" ");
   },
   write(descriptive, now) {
     const own = ownTitle(descriptive);
     // The number of a part without a title is in the text.
-    if (titleOf(own) === undefined) removeChildren(own, ...NUMBERS);
+    if (textOfTitle(own) === undefined) removeChildren(own, ...NUMBERS);
     writeTitle(own, textOf(now)!);
     removeStatements(descriptive, own);
   },
@@ -82,7 +83,7 @@ function ownTitle(descriptive: Element): Element {
  * The titles that the product can have in place of that in `own`: those at its level, of
  * every other distinctive title the first one. Several levels are one title.
  */
-function distinctive(descriptive: Element, own: Element): Element[] {
+function rivalTitles(descriptive: Element, own: Element): Element[] {
   const level = childValue(own, "TitleElementLevel");
   return childrenOf(descriptive, "TitleDetail")
     .filter((each) => childValue(each, "TitleType") === "01")
@@ -91,7 +92,7 @@ function distinctive(descriptive: Element, own: Element): Element[] {
       const alike = all.filter((each) => childValue(each, "TitleElementLevel") === level);
       return all.includes(own) ? alike : [...alike, ...all].slice(0, 1);
     })
-    .flatMap((each) => titleIn(each) ?? []);
+    .flatMap((each) => elementOfTitle(each) ?? []);
 }
 
 /** The elements that number a part of a set. */
@@ -138,7 +139,7 @@ export function titleElements(parent: Element, level: string): Element[] {
 }
 
 /** The title in a title element. */
-export function titleOf(titleElement: Element): string | undefined {
+export function textOfTitle(titleElement: Element): string | undefined {
   const whole = plainText(child(titleElement, "TitleText"));
   if (whole) return whole;
   const prefix = plainText(child(titleElement, "TitlePrefix"));
@@ -160,7 +161,7 @@ export function joined(
 const ELIDED = /[\p{L}\p{N}]['\u2018\u2019\u02bb\u02bc\u2010\u2011-]$/u;
 
 /** The element that has the title, or its main part. */
-export function titleIn(titleElement: Element): Element | undefined {
+export function elementOfTitle(titleElement: Element): Element | undefined {
   return ["TitleText", "TitleWithoutPrefix", "TitlePrefix"]
     .map((name) => child(titleElement, name))
     .find((found) => plainText(found) !== undefined);
