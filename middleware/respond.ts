@@ -105,10 +105,12 @@ function sentBody(
   { body, parts }: HandlerResponse,
   memory: TextMemory | undefined,
 ): BodyInit | null {
-  if (!parts && !memory) return body ?? null;
   const warn = (message: string) => log("warn", { message, request_id: requestId });
   if (parts) return streamParts(parts, sendTimeoutMs, warn);
-  return streamBody(body!, { memory: memory!, timeoutMs: sendTimeoutMs, warn });
+  if (memory && body !== undefined) {
+    return streamBody(body, { memory, timeoutMs: sendTimeoutMs, warn });
+  }
+  return body ?? null;
 }
 
 /** The response, or 304 to a `GET` of what the client has already (RFC 9110, 15.4.5). */

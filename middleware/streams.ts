@@ -79,10 +79,7 @@ export function streamParts(
         const { done, value } = await parts.next();
         if (done) return stream.close();
         stream.enqueue(Buffer.from(value));
-        timer = setTimeout(
-          () => fail(stream, STOPPED),
-          timeoutMs,
-        );
+        timer = setTimeout(() => fail(stream, STOPPED), timeoutMs);
       } catch (error) {
         fail(stream, `A response ends early: ${(error as Error).name}`);
       }

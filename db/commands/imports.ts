@@ -57,7 +57,7 @@ export async function importCsv(
     progress: (rows) => bar.show(rows, {}),
   });
   const { rows, refused, stale } = await printed(
-    importing.then(({ report }) => report, told),
+    importing.then(({ report }) => report, throwDetails),
     (report) => sheetLines(report).forEach(bar.print),
   );
   return lastSentence(rows, "rows", refused + stale, "refused or stale", dryRun);
@@ -123,8 +123,8 @@ function withLine(cause: unknown): Error {
   return new Error(line ? `Line ${line}: ${message}` : message, { cause });
 }
 
-/** Throws the error of a sheet, with its details in one line. */
-export function told(error: unknown): never {
+/** Throws the error of a sheet with its details as one line. */
+export function throwDetails(error: unknown): never {
   if (!(error instanceof ApiError) || error.details.length === 0) throw error;
   const details = error.details.map((detail) => {
     const line = "line" in detail ? `Line ${detail.line}: ` : "";

@@ -16,7 +16,7 @@ import {
   type Output,
   uuid,
 } from "./arguments.ts";
-import { importCsv, importLines, importOnix, told } from "./imports.ts";
+import { importCsv, importLines, importOnix, throwDetails } from "./imports.ts";
 import { openProgressBar, writeOut } from "./output.ts";
 import { openSource } from "./source.ts";
 
@@ -109,7 +109,7 @@ async function exportCsv(
   columns: Pick<SheetQuery, "columns" | "delimiter" | "decimal">,
 ): Promise<Output> {
   const sheet = { ...columns, search: "", q: "" };
-  const parts = await exportSheet(() => database, sheet).catch(told);
+  const parts = await exportSheet(() => database, sheet).catch(throwDetails);
   for await (const part of parts) await writeOut(part);
   return "";
 }

@@ -16,12 +16,8 @@ import {
 } from "../products/positions.ts";
 import { storeDocuments } from "../products/store_unauthored.ts";
 import { recordOf } from "./books.ts";
-import {
-  type BesideProduct,
-  besideProduct,
-  receivedRecord,
-  type RecordSource,
-} from "./record_source.ts";
+import { type BesideProduct, besideProduct, type RecordSource } from "./record_source.ts";
+import { receivedRecord } from "./received.ts";
 
 /*
  * The feed of records: the changes of `/products/changes`, each with what a record is written

@@ -6,6 +6,7 @@ import { sizeOfStored } from "../products/read_many.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../products/keys.ts";
 import { lockAndFind } from "../products/write_together.ts";
 import type { Item } from "./items.ts";
+import { ownRecord, receivedRecord } from "./received.ts";
 
 /*
  * The products that the records of a message may be of, by their references and ISBNs. Each is read
@@ -65,15 +66,8 @@ const FOUND = sql`
 function withRecord(sender: string | null): Statement {
   return sql`
     products p
-    left join onix_records n on n.organization_id = ${organization} and n.product_id = p.id
-    -- The limit forces a look-up by key: a join could compare each product with all records of the sender.
-    left join lateral (
-      select x.digest, x.sent_at
-      from onix_senders x
-      where x.organization_id = ${organization} and x.product_id = p.id
-        and x.sender_name = ${sender}::text
-      limit 1
-    ) x on true
+    ${receivedRecord}
+    ${ownRecord(sql`p.id`, sender)}
   `;
 }
 

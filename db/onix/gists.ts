@@ -13,6 +13,7 @@ import { isBoundTo } from "./find.ts";
 import { keyOfGist, type StoredGists } from "./items.ts";
 import type { Planned } from "./plan.ts";
 import type { ProductRow } from "./product_rows.ts";
+import { ownRecord } from "./received.ts";
 
 /*
  * The gists that are stored beside products, in the column `reading`: what reading the record
@@ -31,16 +32,9 @@ export async function findGists(
   if (references.length === 0) return new Map();
   const { sender } = arrived[0]!.sent;
   const rows = await database.scan(unprepared(sql<{ reading: string | null; own: string | null }>`
-    select
-      n.reading,
-      -- A join could compare each product with all records of the sender.
-      (
-        select x.reading
-        from onix_senders x
-        where x.organization_id = ${organization} and x.product_id = n.product_id
-          and x.sender_name = ${sender}::text
-      ) as own
+    select n.reading, x.reading as own
     from onix_records n
+    ${ownRecord(sql`n.product_id`, sender)}
     where n.organization_id = ${organization} and ${isBoundTo(sql`n.product_id`, references)}
   `));
   const gists = rows.flatMap(({ reading, own }) => [reading, own])

@@ -11,6 +11,7 @@ import { fullProduct, sizeOfDocument, validDocument } from "../products/document
 import { productNotFound } from "../products/errors.ts";
 import { recordWithId, selectRecord } from "../products/json.ts";
 import { readBuilt } from "../products/read.ts";
+import { receivedRecord } from "./received.ts";
 
 /*
  * The source of a product's record, which is what that is written from: the product, its
@@ -75,16 +76,6 @@ export const besideProduct = sql`
   n.digest,
   n.differences,
   n.identities
-`;
-
-/** Joins the record `n`, or nulls, to product `p`. The limit forces a look-up by primary key. */
-export const receivedRecord = sql`
-  left join lateral (
-    select n.record_reference, n.record, n.digest, n.differences, n.identities
-    from onix_records n
-    where n.organization_id = ${organization} and n.product_id = p.id
-    limit 1
-  ) n on true
 `;
 
 /** The source of a product's record, and its entity tag. Throws `NOT_FOUND`. */

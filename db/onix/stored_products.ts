@@ -5,10 +5,10 @@ import type { Planned } from "./plan.ts";
 import {
   type BesideProduct,
   besideProduct,
-  receivedRecord,
   type ReceivedRow,
   type RecordSource,
 } from "./record_source.ts";
+import { ownRecord, receivedRecord } from "./received.ts";
 
 /* What is stored of the products that records change, or create again after a deletion. */
 
@@ -66,14 +66,7 @@ async function findBeside(
     from products p
     join organizations o on o.id = ${organization}
     ${receivedRecord}
-    -- The limit forces a look-up by key: a join could compare each product with all records of the sender.
-    left join lateral (
-      select x.record, x.differences, x.identities
-      from onix_senders x
-      where x.organization_id = ${organization} and x.product_id = p.id
-        and x.sender_name = ${sender}::text
-      limit 1
-    ) x on true
+    ${ownRecord(sql`p.id`, sender)}
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `);
   return new Map(rows.map((row) => [row.id, row]));

@@ -34,7 +34,7 @@ Deno.test("A process that is stopped", TIMED, async ({ step: it }) => {
     await using service = await start(place);
     const { finish } = await begin(service);
 
-    // Two of one kind that are pending at once would arrive once.
+    // Two pending signals of one kind would arrive as one.
     service.signal("SIGINT");
     service.signal("SIGTERM");
     await untilStopping(service);
