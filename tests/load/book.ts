@@ -67,7 +67,12 @@ function bookOf(record: Record<string, string>): Book {
         { publication_date: `${String(year).padStart(4, "0")}-01-01` },
       cover_image_url: record.image_url!,
     },
-    authors: [...new Set(record.authors!.split(",").map((one) => one.trim()))],
-    series,
+    authors: [...new Set(record.authors!.split(",").map(spacedOnce))],
+    series: series && spacedOnce(series),
   };
+}
+
+/** A name without the white space that some rows have too much: to the service, it is one with its twin. */
+function spacedOnce(name: string): string {
+  return name.trim().replace(/\s+/g, " ");
 }

@@ -36,7 +36,7 @@ Deno.test("booksOf", async ({ step: it }) => {
   await it("repairs ISBNs and years, and leaves out what is wrong", () => {
     const books = booksOf(
       `${HEADER}439023483,Suzanne Collins,2008.0,Games,${COVER}\r\n` +
-        `812971060,"Homer, Robert Fagles, Homer",-720.0,Odyssey,${COVER}\n`,
+        `812971060,"Homer, Robert  Fagles, Homer ,Robert Fagles",-720.0,Odyssey,${COVER}\n`,
     );
 
     assertEquals(books.map(({ product }) => product), [
