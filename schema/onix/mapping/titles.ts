@@ -103,18 +103,6 @@ function numbersIn(titleElement: Element): Element[] {
     .filter((each) => valueOf(each) !== undefined);
 }
 
-/** Warns of wrong codes of titles. The titles are read nevertheless. */
-export function warnOfTitleCodes(parent: Element, reader: RecordReader): void {
-  reader.attempt(() => {
-    for (const detail of childrenOf(parent, "TitleDetail")) {
-      reader.checkCode(detail, "TitleType");
-      for (const each of childrenOf(detail, "TitleElement")) {
-        reader.checkCode(each, "TitleElementLevel");
-      }
-    }
-  });
-}
-
 /** An entity that still stands in a text was escaped before its message was. */
 function warnOfEntities(found: Element, reader: RecordReader): void {
   if (!/&(?:[a-z][a-z\d]{1,31}|#\d{1,7}|#x[\da-f]{1,6});/i.test(found.text)) {
@@ -125,6 +113,18 @@ function warnOfEntities(found: Element, reader: RecordReader): void {
     "An entity of HTML stands in the text: it was escaped twice",
     found,
   );
+}
+
+/** Warns of wrong codes of titles. The titles are read nevertheless. */
+export function warnOfTitleCodes(parent: Element, reader: RecordReader): void {
+  reader.attempt(() => {
+    for (const detail of childrenOf(parent, "TitleDetail")) {
+      reader.checkCode(detail, "TitleType");
+      for (const each of childrenOf(detail, "TitleElement")) {
+        reader.checkCode(each, "TitleElementLevel");
+      }
+    }
+  });
 }
 
 /** The elements of the distinctive title, or of the first one, those at the level first. */
@@ -146,19 +146,6 @@ export function textOfTitle(titleElement: Element): string | undefined {
   const rest = plainText(child(titleElement, "TitleWithoutPrefix"));
   return joined([prefix, rest]);
 }
-
-/** The parts of a title or name, with a space between them, but none after an apostrophe or a hyphen. */
-export function joined(
-  parts: readonly (string | undefined)[],
-): string | undefined {
-  return parts.reduce((whole, part) => {
-    if (!whole || !part) return whole || part;
-    return whole + (ELIDED.test(whole) ? "" : " ") + part;
-  }, undefined);
-}
-
-/** Ends as `L’` and `Al-` do. */
-const ELIDED = /[\p{L}\p{N}]['\u2018\u2019\u02bb\u02bc\u2010\u2011-]$/u;
 
 /** The element that has the title, or its main part. */
 export function elementOfTitle(titleElement: Element): Element | undefined {
@@ -219,6 +206,19 @@ export function addTitle(
   }
   return added;
 }
+
+/** The parts of a title or name, with a space between them, but none after an apostrophe or a hyphen. */
+export function joined(
+  parts: readonly (string | undefined)[],
+): string | undefined {
+  return parts.reduce((whole, part) => {
+    if (!whole || !part) return whole || part;
+    return whole + (ELIDED.test(whole) ? "" : " ") + part;
+  }, undefined);
+}
+
+/** Ends as `L’` and `Al-` do. */
+const ELIDED = /[\p{L}\p{N}]['\u2018\u2019\u02bb\u02bc\u2010\u2011-]$/u;
 
 function plainText(found: Element | undefined): string | undefined {
   if (!found) return;
