@@ -71,25 +71,25 @@ export const contributors: FieldCodec = {
 };
 
 /** The rows of an element: one for each of its roles. */
-function readContributor(each: Element, reader: RecordReader): ContributorRow[] {
-  const person = readPerson(each, reader);
-  const roles = childrenOf(each, "ContributorRole");
+function readContributor(contributor: Element, reader: RecordReader): ContributorRow[] {
+  const person = readPerson(contributor, reader);
+  const roles = childrenOf(contributor, "ContributorRole");
   if (!person || roles.every((role) => !valueOf(role))) {
-    warnOfMissing(each, person, reader);
-    reader.release(each);
+    warnOfIncomplete(contributor, person, reader);
+    reader.release(contributor);
     return [];
   }
   const rows = roles.slice(0, MAX_ENTRIES + 1)
-    .flatMap((role) => readRole(each, role, person, reader));
-  const number = child(each, "SequenceNumber");
-  if (rows.length === 0) reader.release(each);
+    .flatMap((role) => readRole(contributor, role, person, reader));
+  const number = child(contributor, "SequenceNumber");
+  if (rows.length === 0) reader.release(contributor);
   else if (number) reader.claim(number);
   return rows;
 }
 
 /** A person in one role, or nothing if the API accepts no such row. */
 function readRole(
-  each: Element,
+  contributor: Element,
   role: Element,
   person: Person,
   reader: RecordReader,
@@ -101,24 +101,24 @@ function readRole(
     return check(
       schemaOfEntry(CONTRIBUTOR),
       { role: code, ...person },
-      ([field]) => ({ element: elementOfPerson(each, field!) ?? role }),
+      ([field]) => ({ element: elementOfPerson(contributor, field!) ?? role }),
       reader,
       { keepsRest: true },
     );
   });
-  return row ? reader.tie(each, row as ContributorRow) : [];
+  return row ? reader.tie(contributor, row as ContributorRow) : [];
 }
 
 /** Warns of a contributor without a role or without a name, unless it stands for persons without names. */
-function warnOfMissing(
-  each: Element,
+function warnOfIncomplete(
+  contributor: Element,
   person: Person | undefined,
   reader: RecordReader,
 ): void {
-  if (person) reader.lacks(each, "ContributorRole");
-  else if (!childValue(each, "UnnamedPersons")) {
-    const empty = NAME_ELEMENTS.find((name) => child(each, name));
-    reader.lacks(each, empty ?? "PersonName");
+  if (person) reader.lacks(contributor, "ContributorRole");
+  else if (!childValue(contributor, "UnnamedPersons")) {
+    const empty = NAME_ELEMENTS.find((name) => child(contributor, name));
+    reader.lacks(contributor, empty ?? "PersonName");
   }
 }
 
@@ -148,21 +148,22 @@ function inSequence(all: Element[]): Element[] {
   return numbered.sort((a, b) => a.number - b.number).map(({ each }) => each);
 }
 
-/** An element, and the rows that it is to say. A new one has said none before. */
-interface Saying {
+/** An element, and the rows that it is to say. */
+interface RowsOfElement {
   found: Element;
   rows: ContributorRow[];
+  /** What it said before, if it is not new. */
   was?: ContributorRow;
 }
 
-/** Divides the rows among elements: those of one person that follow each other share one. */
-function divided(
+/** The rows by element: those of one person that follow each other share one. */
+function rowsByElement(
   now: readonly ContributorRow[],
   before: readonly ContributorRow[],
   reader: RecordReader,
-): Saying[] {
+): RowsOfElement[] {
   const free = new Set(before);
-  const all: Saying[] = [];
+  const all: RowsOfElement[] = [];
   for (const row of now) {
     const isSame = (one: ContributorRow) => isSamePerson(one, row);
     const was = free.values().find((one) => one.role === row.role && isSame(one)) ??
@@ -185,8 +186,8 @@ function writeContributors(
   before: ContributorRow[],
   reader: RecordReader,
 ): void {
-  const own = [...new Set(before.map((row) => reader.elementOf(row)!))];
-  const wanted = divided(now, before, reader);
+  const old = [...new Set(before.map((row) => reader.elementOf(row)!))];
+  const wanted = rowsByElement(now, before, reader);
   const shown = (rows: ContributorRow[]) => canonical(rows.map(({ name, role }) => [name, role]));
   // A statement says all contributors in one text.
   if (shown(now) !== shown(before)) {
@@ -198,23 +199,23 @@ function writeContributors(
     writePerson(found, rows[0]!, was, reader);
   }
   const elements = wanted.map(({ found }) => found);
-  const isInPlace = elements.length === own.length &&
-    elements.every((each, i) => each === own[i]);
+  const isInPlace = elements.length === old.length &&
+    elements.every((each, i) => each === old[i]);
   if (!isInPlace) {
-    replaceChildren(descriptive, own, elements);
+    replaceChildren(descriptive, old, elements);
     renumber(childrenOf(descriptive, "Contributor"), elements);
   }
 }
 
-function writeRoles(each: Element, roles: string[]): void {
-  const old = childrenOf(each, "ContributorRole");
+function writeRoles(contributor: Element, roles: string[]): void {
+  const old = childrenOf(contributor, "ContributorRole");
   if (canonical(old.map(valueOf)) === canonical(roles)) return;
   const unused = [...old];
   const wanted = roles.map((role) => {
     const i = unused.findIndex((one) => valueOf(one) === role);
     return i < 0 ? element("ContributorRole", role) : unused.splice(i, 1)[0]!;
   });
-  replaceChildren(each, old, wanted);
+  replaceChildren(contributor, old, wanted);
 }
 
 /** Contributors that are moved or new get numbers in their order, if any has one. */

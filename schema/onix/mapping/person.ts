@@ -44,8 +44,7 @@ export const NAME_ELEMENTS = [
   "PersonName",
   "KeyNames",
   "CorporateName",
-  "PersonNameInverted",
-  "CorporateNameInverted",
+  ...INVERTED,
   ...NAME_PARTS,
 ];
 
@@ -64,36 +63,36 @@ const FIELD_CODECS = Object.entries(RECORDS.contributors.fields).flatMap(
 const NAME_IDENTIFIERS = ["isni", "orcid"];
 
 /** The element of the name. */
-function nameElementIn(each: Element): Element | undefined {
-  return NAME_ELEMENTS.map((name) => child(each, name)).find((found) =>
+function nameElementIn(contributor: Element): Element | undefined {
+  return NAME_ELEMENTS.map((name) => child(contributor, name)).find((found) =>
     valueOf(found) !== undefined
   );
 }
 
 /** The element that says a field of a contributor. */
 export function elementOfPerson(
-  each: Element,
+  contributor: Element,
   field: string,
 ): Element | undefined {
   return field === "name"
-    ? nameElementIn(each)
-    : FIELD_CODECS.find(([name]) => name === field)?.[1].find?.(each);
+    ? nameElementIn(contributor)
+    : FIELD_CODECS.find(([name]) => name === field)?.[1].find?.(contributor);
 }
 
 /** The person or organization of an element, if it has a name. */
 export function readPerson(
-  each: Element,
+  contributor: Element,
   reader: RecordReader,
 ): Person | undefined {
   const claim = (name: string) => {
-    const found = child(each, name);
+    const found = child(contributor, name);
     if (found && valueOf(found)) reader.claim(found);
   };
-  const corporate = childValue(each, "CorporateName") ??
-    childValue(each, "CorporateNameInverted");
-  const parts = NAME_PARTS.map((part) => childValue(each, part));
-  const inverted = childValue(each, "PersonNameInverted");
-  const whole = childValue(each, "PersonName") ?? joined(parts);
+  const corporate = childValue(contributor, "CorporateName") ??
+    childValue(contributor, "CorporateNameInverted");
+  const parts = NAME_PARTS.map((part) => childValue(contributor, part));
+  const inverted = childValue(contributor, "PersonNameInverted");
+  const whole = childValue(contributor, "PersonName") ?? joined(parts);
   const name = whole ? withoutYears(whole) : inverted && spoken(inverted);
   if (!name && !corporate) return;
   if (name) {
@@ -101,12 +100,12 @@ export function readPerson(
     NAME_PARTS.forEach(claim);
   } else {
     claim("CorporateName");
-    if (!childValue(each, "CorporateName")) claim("CorporateNameInverted");
+    if (!childValue(contributor, "CorporateName")) claim("CorporateNameInverted");
   }
   const person: Person = { name: (name ?? corporate)! };
   if (!name) person.is_organization = true;
   for (const [field, codec] of FIELD_CODECS) {
-    const { result: value } = reader.attempt(() => codec.read(each, reader));
+    const { result: value } = reader.attempt(() => codec.read(contributor, reader));
     if (typeof value === "string") {
       person[field] = NAME_IDENTIFIERS.includes(field)
         ? value.replace(/^https?:\/\/\D*/i, "")
@@ -146,7 +145,7 @@ function bare(id: unknown): string {
 
 /** Writes what has changed of a person. */
 export function writePerson(
-  each: Element,
+  contributor: Element,
   person: Person,
   was: Person | undefined,
   reader: RecordReader,
@@ -157,27 +156,27 @@ export function writePerson(
   if (isChanged("name") || isChanged("is_organization")) {
     const name = person.is_organization ? "CorporateName" : "PersonName";
     const other = person.is_organization ? "PersonName" : "CorporateName";
-    setChild(each, other, undefined);
-    setChild(each, name, person.name);
+    setChild(contributor, other, undefined);
+    setChild(contributor, name, person.name);
   }
   for (const [field, codec] of FIELD_CODECS) {
-    if (isChanged(field)) codec.write(each, now[field], before[field], reader);
+    if (isChanged(field)) codec.write(contributor, now[field], before[field], reader);
   }
   if (["name", "is_organization", ...PART_FIELDS].some(isChanged)) {
     const others = person.is_organization
       ? ["PersonNameInverted", ...NAME_PARTS]
       : ["CorporateNameInverted"];
-    removeChildren(each, ...others);
-    removeOtherParts(each, person.name);
+    removeChildren(contributor, ...others);
+    removeOtherParts(contributor, person.name);
   }
 }
 
 /** Removes the parts of a name with words that the name has not. */
-function removeOtherParts(each: Element, name: string): void {
+function removeOtherParts(contributor: Element, name: string): void {
   const words = new Set(nameWords(name));
-  const others = each.children.filter((part) =>
+  const others = contributor.children.filter((part) =>
     (NAME_PARTS.includes(part.name) || INVERTED.includes(part.name)) &&
     !nameWords(part.text).every((word) => words.has(word))
   );
-  replaceChildren(each, others, []);
+  replaceChildren(contributor, others, []);
 }
