@@ -52,7 +52,7 @@ export function bodyOf(
   // A contributor has a row for each role: what is wrong with its element is told once.
   const tell: TellOfLinks = (warnings, elementOf) => {
     for (const { code, field, message } of warnings) {
-      const place = incoming.reader.placeOf(elementOf(field));
+      const place = incoming.reader.messages.placeOf(elementOf(field));
       const told: Message = { severity: "warning", code, ...place, message };
       messages.set(`${code} ${place.path}`, told);
     }

@@ -64,7 +64,7 @@ function isbnFault(
   return {
     severity: "error",
     code,
-    ...reader.placeOf(found ?? record),
+    ...reader.messages.placeOf(found ?? record),
     message,
   };
 }
@@ -90,7 +90,7 @@ export function notOnSale(
   return [{
     severity: "warning",
     code: "not_on_sale",
-    path: reader.placeOf(first).path,
+    path: reader.messages.placeOf(first).path,
     value: null,
     message: "No price of the record can be read: the book is on sale nowhere",
   }];

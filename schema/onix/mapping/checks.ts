@@ -88,14 +88,14 @@ function tell(
   const told = lacksPart ? "required" : code;
   const message = lacksPart ? `${element.name} has no ${missing}` : inOnix(sentence, fields);
   if (isNeeded) reader.reject(told, message, element, { missing });
-  else reader.unreadable(element, told, message, { missing });
+  else reader.failAt(element, told, message, { missing });
 }
 
 /** Whether something else tells of what is missing: of an empty composite, or of what was lost in it. */
 function isToldElsewhere({ element, missing }: Spot, reader: RecordReader): boolean {
   if (missing === undefined) return false;
   const isOfEmpty = missing !== element.name && !hasText(element);
-  return isOfEmpty || reader.hasLost(element);
+  return isOfEmpty || reader.messages.isLossTold(element);
 }
 
 /** The codec of the field of this name, without values that its schema refuses. */

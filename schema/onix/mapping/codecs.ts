@@ -200,7 +200,7 @@ function isbn(field: "isbn13" | "isbn10"): Codec {
         const id = child(each, "IDValue");
         const value = valueOf(id);
         if (!id || value === undefined) {
-          reader.lacks(each, "IDValue");
+          reader.warnOfMissing(each, "IDValue");
           continue;
         }
         const bare = bareIsbn(value);

@@ -40,7 +40,7 @@ const COLLECTION_ENTRY: EntryCodec = {
     const own = all.find(textOfTitle);
     if (!own) {
       const missing = all[0] && missingPart(all[0]);
-      if (missing) reader.lacks(all[0]!, missing);
+      if (missing) reader.warnOfMissing(all[0]!, missing);
       return;
     }
     claimTitle(collection, own, reader);

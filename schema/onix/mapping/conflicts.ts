@@ -3,7 +3,7 @@ import type { Element } from "../xml/element.ts";
 import type { Message } from "../xml/paths.ts";
 import type { Edits } from "./options.ts";
 import type { RecordReader } from "./record_reader.ts";
-import { type EntryKind, inWords } from "./words.ts";
+import { entryInWords, type EntryKind } from "./words.ts";
 
 /*
  * What a sender is told of a value that both have changed, the sender and somebody here.
@@ -30,7 +30,7 @@ export function conflictTeller(
 ): Conflict {
   const isKept = edits === "protect";
   return ({ element, missing, of }, theirs, ours) => {
-    const entries = of?.map(({ array, entry }) => inWords(array, entry));
+    const entries = of?.map(({ array, entry }) => entryInWords(array, entry));
     const around = entries?.length ? `${entries.join(", ")}: the` : "The";
     const change = theirs === ""
       ? `${around} sender has removed this`
@@ -39,7 +39,7 @@ export function conflictTeller(
     messages.push({
       severity: "warning",
       code: isKept ? "edit_kept" : "edit_overwritten",
-      ...reader.placeOf(element, missing),
+      ...reader.messages.placeOf(element, missing),
       message: isKept
         ? `${change}: ${here} stays, which was edited here`
         : theirs === ""

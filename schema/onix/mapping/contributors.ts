@@ -115,10 +115,10 @@ function warnOfIncomplete(
   person: Person | undefined,
   reader: RecordReader,
 ): void {
-  if (person) reader.lacks(contributor, "ContributorRole");
+  if (person) reader.warnOfMissing(contributor, "ContributorRole");
   else if (!childValue(contributor, "UnnamedPersons")) {
     const empty = NAME_ELEMENTS.find((name) => child(contributor, name));
-    reader.lacks(contributor, empty ?? "PersonName");
+    reader.warnOfMissing(contributor, empty ?? "PersonName");
   }
 }
 

@@ -5,19 +5,19 @@ import { child, childrenOf, childValue, type Element, element } from "../xml/ele
  * lose their passwords.
  */
 
-/** The record as it is stored. `origins` are the paths of the defaults in the header. */
+/** The record as it is stored. `headerPaths` are the paths of the defaults in the header. */
 export function withDefaults(
   product: Element,
   header: Element,
-): { record: Element; origins: ReadonlyMap<Element, string> } {
-  const origins = new Map(
+): { record: Element; headerPaths: ReadonlyMap<Element, string> } {
+  const headerPaths = new Map(
     header.children.map((each) => [each, `/Header/${each.name}`]),
   );
   const defaultOf = (name: string, to: string) => {
     const value = childValue(header, name);
     if (value === undefined) return;
     const made = element(to, value);
-    origins.set(made, `/Header/${name}`);
+    headerPaths.set(made, `/Header/${name}`);
     return made;
   };
   const language = defaultOf("DefaultLanguageOfText", "LanguageCode");
@@ -41,7 +41,7 @@ export function withDefaults(
     }
     return hasCredentials(each) ? { ...each, text: each.text.replace(CREDENTIALS, "$1") } : each;
   });
-  return { record, origins };
+  return { record, headerPaths };
 }
 
 function withMore(each: Element, more: Element[]): Element {

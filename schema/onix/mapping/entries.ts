@@ -48,7 +48,7 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
   function readEntry(found: Element, reader: RecordReader) {
     const { result: entry, isWhole } = reader.attempt(() => codec.read(found, reader));
     const missing = missingPart(found);
-    if (missing !== undefined) reader.lacks(found, missing);
+    if (missing !== undefined) reader.warnOfMissing(found, missing);
     else if (entry && (isWhole || codec.keepsRest)) {
       return reader.attempt(() => codec.accept(entry, found, reader)).result;
     }

@@ -30,7 +30,7 @@ export interface Incoming {
   messages: Message[];
   /** How many warnings are left out. */
   moreMessages: number;
-  /** Whether a message is about the header, or would be if it had not been told before. */
+  /** Whether a message is about the header, also one that an earlier record has told. */
   tellsOfHeader: boolean;
   /** The data elements that no field holds: the record alone keeps them. */
   unmapped: Paths;
@@ -53,17 +53,17 @@ export interface Rejected {
   moreMessages: number;
 }
 
-/** What has been reported of the defaults of headers: it is reported once for all records of a message. */
-const TOLD_OF_HEADERS = new WeakMap<Element, Set<string>>();
+/** What was told about headers: each message once for all records. */
+const TOLD_ABOUT_HEADERS = new WeakMap<Element, Set<string>>();
 
 /** Reads a record, with the defaults of the message's header. */
 export function readRecord(
   product: Element,
   header: Element,
 ): Incoming | Rejected {
-  const { record, origins } = withDefaults(product, header);
-  const toldBefore = TOLD_OF_HEADERS.getOrInsert(header, new Set());
-  const reader = new RecordReader(record, { origins, toldBefore });
+  const { record, headerPaths } = withDefaults(product, header);
+  const toldBefore = TOLD_ABOUT_HEADERS.getOrInsert(header, new Set());
+  const reader = new RecordReader(record, { headerPaths, toldBefore });
   const notification = readNotification(record, reader);
   const reference = readReference(record, reader);
   const { ahead } = sentOf(header);
@@ -84,8 +84,8 @@ export function readRecord(
   const values = isDeletion ? {} : readValues(record, reader);
   if (!isDeletion) checkTitle(record, values, notification === PARTIAL, reader);
   warnOfRepeated(values, reader);
-  const { messages, more } = reader.messages();
-  if (!notification || reference === null || reader.hasErrors) {
+  const { messages, more } = reader.messages.inOrder();
+  if (!notification || reference === null || reader.messages.hasErrors) {
     return {
       kind: "rejected",
       reference,
@@ -104,7 +104,7 @@ export function readRecord(
     blocks: BLOCKS.filter((block) => child(record, block)),
     messages,
     moreMessages: more,
-    tellsOfHeader: reader.tellsOfOthers,
+    tellsOfHeader: reader.messages.tellsOfHeader,
     unmapped: isDeletion ? NO_PATHS : reader.unmapped(),
     record,
     values,

@@ -21,10 +21,10 @@ export function readDay(
     // A date of another calendar is valid, although no field can hold it.
     if (read.fault === "other_calendar") {
       reader.warn(read.fault, read.message, found);
-    } else reader.unreadable(found, read.fault, read.message);
+    } else reader.failAt(found, read.fault, read.message);
   } else if ("from" in read) {
     const message = "Expected one date, not a span of time";
-    reader.unreadable(found, "invalid_date", message);
+    reader.failAt(found, "invalid_date", message);
   } else {
     if (read.reformatted) {
       reader.warn("reformatted", `The date is read as ${read.date}`, found);
@@ -49,11 +49,11 @@ export function readLeaf(
   const text = found.markup && kind !== "flow" ? withoutTags(found.text).trim() : valueOf(found);
   if (text === undefined || text === "") return;
   if (!NUMBER_KINDS.has(kind)) {
-    return reader.isCode(text, found, kind) ? text : undefined;
+    return reader.acceptCode(text, found, kind) ? text : undefined;
   }
   const number = withPoint(text);
   if (!KINDS.dec!.form.test(number)) {
-    reader.unreadable(
+    reader.failAt(
       found,
       "invalid_number",
       isAmbiguous(text)

@@ -77,7 +77,7 @@ function warnOfNameless(
 ): void {
   for (const each of childrenOf(parent, name)) {
     const hasCodes = codes.every(([code]) => child(each, code));
-    if (hasCodes && !childValue(each, leaf.name)) reader.lacks(each, leaf.name);
+    if (hasCodes && !childValue(each, leaf.name)) reader.warnOfMissing(each, leaf.name);
   }
 }
 

@@ -21,7 +21,7 @@ export function codes(name: string): Codec {
       const value = valueOf(found);
       if (!found || value === undefined) return [];
       reader.claim(found);
-      return [...new Set(value.split(" "))].filter((code) => reader.isCode(code, found, kind));
+      return [...new Set(value.split(" "))].filter((code) => reader.acceptCode(code, found, kind));
     },
     write(composite, now) {
       const text = (now as string[] | undefined ?? []).join(" ");

@@ -13,7 +13,7 @@ import {
   type Records,
 } from "./merged_arrays.ts";
 import { scalar } from "./codec.ts";
-import { inWords, valueInWords } from "./words.ts";
+import { entryInWords, valueInWords } from "./words.ts";
 
 /*
  * The entries of an array that was edited here, after a record: which of the last record is
@@ -143,7 +143,11 @@ function withoutTwins(
       const place = { element: context.now.elementOf(entry)!, of };
       for (const ours of twins) {
         if (ours === theirs) continue;
-        const isKept = context.conflict(place, inWords(array, entry), inWords(array, ours));
+        const isKept = context.conflict(
+          place,
+          entryInWords(array, entry),
+          entryInWords(array, ours),
+        );
         if (isKept) instead.getOrInsert(theirs, []);
         else instead.getOrInsertComputed(ours, asSaid);
       }

@@ -8,7 +8,7 @@ import {
 } from "../xml/paths.ts";
 
 /*
- * What is told of the elements of a record. In: messages as they are found. Out: each once,
+ * The messages about the elements of a record. In: messages as they are found. Out: each once,
  * in the order of the record, with the path of its element, and not too many.
  */
 
@@ -34,37 +34,37 @@ export type ElementPlace = Pick<Message, "path" | "value">;
 /** The messages about one record. */
 export class Messages {
   readonly #record: Element;
-  /** The paths of elements that the record has from elsewhere. */
-  readonly #origins: ReadonlyMap<Element, string>;
-  /** What has been told of these before. */
+  /** The elements that come from the header, with their paths there. */
+  readonly #headerPaths: ReadonlyMap<Element, string>;
+  /** What earlier records of the message have told about them. */
   readonly #toldBefore: Set<string>;
   readonly #told: Told[] = [];
   readonly #toldAt = new Map<Element, Set<string>>();
   /** The steps to the children of composites, which are many. */
   readonly #steps: StepsOfComposites = new Map();
   #more = 0;
-  #tellsOfOthers = false;
+  #tellsOfHeader = false;
 
   constructor(
     record: Element,
-    origins: ReadonlyMap<Element, string>,
+    headerPaths: ReadonlyMap<Element, string>,
     toldBefore: Set<string>,
   ) {
     this.#record = record;
-    this.#origins = origins;
+    this.#headerPaths = headerPaths;
     this.#toldBefore = toldBefore;
   }
 
-  /** Whether something was to be told of an element that the record has from elsewhere. */
-  get tellsOfOthers(): boolean {
-    return this.#tellsOfOthers;
+  /** Whether a message is about the header, or would be if no earlier record had told it. */
+  get tellsOfHeader(): boolean {
+    return this.#tellsOfHeader;
   }
 
   get hasErrors(): boolean {
     return this.#told.some(({ severity }) => severity === "error");
   }
 
-  /** Notes a message about an element, unless the same was told of it. */
+  /** Notes a message about an element, unless it has the same already. */
   tell(
     severity: Message["severity"],
     code: string,
@@ -76,10 +76,10 @@ export class Messages {
     const kind = `${code} ${missing ?? ""}`;
     if (codes.has(kind)) return;
     codes.add(kind);
-    const origin = this.#origins.get(element);
-    if (origin !== undefined) {
-      this.#tellsOfOthers = true;
-      const once = `${origin} ${kind}`;
+    const headerPath = this.#headerPaths.get(element);
+    if (headerPath !== undefined) {
+      this.#tellsOfHeader = true;
+      const once = `${headerPath} ${kind}`;
       if (this.#toldBefore.has(once)) return;
       this.#toldBefore.add(once);
     }
@@ -107,7 +107,7 @@ export class Messages {
     const told = this.#told.toSorted((a, b) => orderOf(a) - orderOf(b));
     const messages = told.map(
       ({ severity, code, element, missing, value, message }): Message => {
-        const path = this.#origins.get(element) ?? paths.get(element) ?? "";
+        const path = this.#headerPaths.get(element) ?? paths.get(element) ?? "";
         // An element that is empty is itself what is missing.
         const below = !missing || missing === element.name ? "" : `/${missing}`;
         return { severity, code, path: path + below, value, message };

@@ -93,10 +93,10 @@ function warnOfCodes(
     for (const each of childrenOf(parent, name)) {
       for (const [code] of codes) {
         if (childValue(each, code) !== undefined) reader.checkCode(each, code);
-        else reader.lacksCode(each, code);
+        else reader.failWithoutCode(each, code);
       }
       const missing = missingPart(each);
-      if (missing !== undefined) reader.lacks(each, missing);
+      if (missing !== undefined) reader.warnOfMissing(each, missing);
     }
   };
   if (found) reader.attempt(tell);

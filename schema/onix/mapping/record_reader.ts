@@ -2,8 +2,8 @@ import { dataElement } from "../rules/facts.ts";
 import { codesOfKind, expectedCodes } from "../rules/kinds.ts";
 import { child, type Element, hasText, valueOf } from "../xml/element.ts";
 import { isFiller } from "../xml/fillers.ts";
-import { type Message, type Paths, PathSet, pathsOf } from "../xml/paths.ts";
-import { type ElementPlace, Messages, type TellOptions } from "./messages.ts";
+import { type Paths, PathSet, pathsOf } from "../xml/paths.ts";
+import { Messages, type TellOptions } from "./messages.ts";
 
 /*
  * What is found out about a record while it is read. In: the codecs say which element holds
@@ -21,7 +21,7 @@ export class RecordReader {
   readonly isSilent: boolean;
   /** Whether what the API refuses is read, too. */
   readonly isLenient: boolean;
-  readonly #messages: Messages;
+  readonly messages: Messages;
   /** The elements whose values fields hold. */
   readonly #claimed = new Set<Element>();
   /** The entries that say nothing. */
@@ -33,25 +33,25 @@ export class RecordReader {
   /** How often something could not be read in the attempt that is under way. */
   #failures = 0;
 
-  /** A silent reader takes less time. */
+  /** A silent reader keeps no claims and no messages, and is faster. */
   constructor(
     record: Element,
     {
       isSilent = false,
       isLenient = false,
-      origins = new Map(),
+      headerPaths = new Map(),
       toldBefore = new Set(),
     }: {
       isSilent?: boolean;
       isLenient?: boolean;
-      origins?: ReadonlyMap<Element, string>;
+      headerPaths?: ReadonlyMap<Element, string>;
       toldBefore?: Set<string>;
     } = {},
   ) {
     this.record = record;
     this.isSilent = isSilent;
     this.isLenient = isLenient;
-    this.#messages = new Messages(record, origins, toldBefore);
+    this.messages = new Messages(record, headerPaths, toldBefore);
   }
 
   /** Notes that a field holds the value of the element. */
@@ -59,7 +59,7 @@ export class RecordReader {
     if (!this.isSilent) this.#claimed.add(element);
   }
 
-  /** Notes from which element an entry was read, which has the id of what that stands for. */
+  /** Remembers the element of an entry, and gives the entry that element's id. */
   tie<E extends object>(element: Element, entry: E): E {
     this.#elements.set(entry, element);
     return element.id ? Object.assign(entry, { id: element.id }) : entry;
@@ -70,7 +70,7 @@ export class RecordReader {
     return this.#elements.get(entry);
   }
 
-  /** Takes back that fields hold what is in the element. */
+  /** Withdraws the claims on an element and all that is in it. */
   release(element: Element): void {
     this.#claimed.delete(element);
     element.children.forEach((child) => this.release(child));
@@ -83,7 +83,7 @@ export class RecordReader {
     element: Element,
     options?: TellOptions,
   ): void {
-    if (!this.isSilent) this.#messages.tell("warning", code, message, element, options);
+    if (!this.isSilent) this.messages.tell("warning", code, message, element, options);
   }
 
   /** Says why the record is rejected. */
@@ -93,11 +93,11 @@ export class RecordReader {
     element: Element,
     options?: TellOptions,
   ): void {
-    if (!this.isSilent) this.#messages.tell("error", code, message, element, options);
+    if (!this.isSilent) this.messages.tell("error", code, message, element, options);
   }
 
-  /** Says that an element cannot be read. The entry that it is in stays in the record. */
-  unreadable(
+  /** Warns of an element that cannot be read. The entry that it is in stays in the record alone. */
+  failAt(
     element: Element,
     code: string,
     message: string,
@@ -107,30 +107,30 @@ export class RecordReader {
     this.warn(code, message, element, options);
   }
 
-  /** Warns of an entry that lacks a part, which may be empty. It stays in the record alone. */
-  lacks(entry: Element, missing: string): void {
+  /** Warns of an entry in which a part is missing or empty. It stays in the record alone. */
+  warnOfMissing(entry: Element, missing: string): void {
     const message = `${entry.name} has no ${missing}`;
     const at = child(entry, missing) ?? entry;
     this.warn("required", message, at, { missing });
     if (!hasText(entry)) this.#empty.add(entry);
   }
 
-  /** The same of a code that decides whether an entry is that of a field, which cannot be read then. */
-  lacksCode(entry: Element, code: string): void {
+  /** Fails at an entry without the code that says which field it is of. */
+  failWithoutCode(entry: Element, code: string): void {
     this.fail();
-    this.lacks(entry, code);
+    this.warnOfMissing(entry, code);
   }
 
-  /** Notes that what is read stays in the record, for a reason that was told or that nobody needs. */
+  /** Notes that what is read stays in the record alone. Its sender knows why, or need not know. */
   fail(): void {
     this.#failures++;
   }
 
-  /** Whether a value may be what its kind demands: any text, or a code of its list. Warns of another code. */
-  isCode(code: string, element: Element, kind: string): boolean {
+  /** Accepts any text of a kind that has no list of codes, else a code of the list. Fails at another. */
+  acceptCode(code: string, element: Element, kind: string): boolean {
     const codes = codesOfKind(kind);
     if (!codes || codes.has(code)) return true;
-    this.unreadable(element, "invalid_code", expectedCodes(kind, [code]));
+    this.failAt(element, "invalid_code", expectedCodes(kind, [code]));
     return false;
   }
 
@@ -138,7 +138,7 @@ export class RecordReader {
   checkCode(composite: Element, name: string): void {
     const found = child(composite, name);
     const code = valueOf(found);
-    if (found && code) this.isCode(code, found, dataElement(name)!.kind);
+    if (found && code) this.acceptCode(code, found, dataElement(name)!.kind);
   }
 
   /** Warns of another element where a field can have one value, unless it is a translation. */
@@ -149,7 +149,10 @@ export class RecordReader {
     this.warn("duplicate", message, each);
   }
 
-  /** Reads something, and says whether all of it could be read. What could not does not count outside. */
+  /**
+   * Reads something, and says whether all of it could be read. A failure in it does not count
+   * for the attempt around it.
+   */
   attempt<T>(read: () => T): { result: T; isWhole: boolean } {
     const before = this.#failures;
     const result = read();
@@ -165,30 +168,6 @@ export class RecordReader {
 
   get unreadableFields(): ReadonlySet<string> {
     return this.#unreadableFields;
-  }
-
-  /** Whether something was to be reported of an element that the record has from elsewhere. */
-  get tellsOfOthers(): boolean {
-    return this.#messages.tellsOfOthers;
-  }
-
-  get hasErrors(): boolean {
-    return this.#messages.hasErrors;
-  }
-
-  /** What was reported, in the order of the record, and how much more was left out. */
-  messages(): { messages: Message[]; more: number } {
-    return this.#messages.inOrder();
-  }
-
-  /** Where an element stands, or what is missing in it. */
-  placeOf(element: Element, missing?: string): ElementPlace {
-    return this.#messages.placeOf(element, missing);
-  }
-
-  /** Whether something in the element was reported as unreadable. */
-  hasLost(element: Element): boolean {
-    return this.#messages.isLossTold(element);
   }
 
   /** What no field holds: values, but not what the service writes of itself, and empty entries. */

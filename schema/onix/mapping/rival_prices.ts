@@ -8,7 +8,7 @@ import type { Message } from "../xml/paths.ts";
 import { besideFields } from "./pairing.ts";
 import { textOf } from "./codec.ts";
 import type { RecordReader } from "./record_reader.ts";
-import { inWords } from "./words.ts";
+import { entryInWords } from "./words.ts";
 
 /*
  * Rival prices after a record was merged: the sender has sent one, and another was written
@@ -40,10 +40,10 @@ export function rivalPrices(
       const found = elementOf(second) ?? elementOf(first);
       if (!found) return [];
       const amounts = [first, second].map(({ price_amount }) => textOf(price_amount));
-      const message = `${inWords(PRICE, second)}: ${
+      const message = `${entryInWords(PRICE, second)}: ${
         amounts.join(" and ")
       } are valid at once, and both are sent: nobody knows which one counts`;
-      const place = reader.placeOf(found);
+      const place = reader.messages.placeOf(found);
       return [{ severity: "warning", code: "two_prices", ...place, message }];
     })
   );

@@ -20,7 +20,7 @@ export interface EntryKind {
 }
 
 /** The composite and the natural key of an entry: its codes with their labels. */
-export function inWords(
+export function entryInWords(
   { composite, key, fields }: EntryKind,
   entry: Record<string, unknown>,
 ): string {
