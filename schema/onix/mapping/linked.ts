@@ -17,25 +17,25 @@ import type { RecordReader } from "./record_reader.ts";
  * identifiers, and the codes of lists with tables of their own.
  */
 
-/** The fields that name one record, with the references that products have to it. */
+/** The references of a product to its parties, by the fields that name them. */
 export const PARTY_REFERENCES: Readonly<Record<string, string>> = {
   publisher: "publisher_id",
   imprint: "imprint_id",
 };
 
-/** What identifies them, by the fields in which a record says it. */
+/** The identifiers of parties, by field. */
 export const IDENTIFIERS: Readonly<Record<`${PartyName}_identifiers`, Values>> = {
   publisher_identifiers: RECORDS.publishers.fields.identifiers as Values,
   imprint_identifiers: RECORDS.imprints.fields.identifiers as Values,
 };
 
-/** The places of their names. */
+/** Where a record has the names of parties. */
 const PARTY_PLACES: Readonly<Record<PartyName, string>> = {
   publisher: "Publisher[PublishingRole=01]/PublisherName",
   imprint: "Imprint/ImprintName",
 };
 
-/** A name or code that links to a record. `none` is the code of a product without a link. */
+/** A name or code of what a product refers to. `none` is the code where it refers to nothing. */
 export function linked(
   place: string,
   field: Column,

@@ -48,7 +48,7 @@ export interface MappedField extends FieldCodec {
   place: string;
   /** What the product has for it. */
   valueIn(book: Book): unknown;
-  /** Removes the elements of the record that the product referred to before, except its name. */
+  /** Removes what the composite says of the party referred to before, but for its name. */
   leave?(composite: Element): void;
 }
 

@@ -9,7 +9,7 @@ import { dateIn } from "../xml/dates.ts";
 import { childrenOf, childValue, type Element } from "../xml/element.ts";
 import { availability } from "./availability.ts";
 import { check, checked } from "./checks.ts";
-import { type Codec, scalar } from "./codec.ts";
+import { type Codec, type FieldCodec, scalar } from "./codec.ts";
 import { COLLATERAL_TYPES, collateralOf } from "./collateral.ts";
 import { collections } from "./collections.ts";
 import { type ContributorRow, contributors } from "./contributors.ts";
@@ -30,13 +30,19 @@ import { salesRights } from "./sales_rights.ts";
 /** The code of a product without a form (List 150). */
 const UNDEFINED_FORM = "00";
 
+/** The proprietary type of the product's code, which identifies a product without identifiers. */
+export const PRODUCT_CODE = "product_code";
+
 /** The codes of product forms by the ids that products have. */
 const FORM_CODES = new Map(
   CODE_LISTS[150].codes.map(({ code }) => [idOfCode("150", code), code]),
 );
 
-/** The fields that a record has by names and codes, and the product by references or in other fields. */
-const UNDER_OTHER_NAMES: Readonly<Record<string, MappedField>> = {
+/**
+ * The fields whose mapping does not follow from their descriptions: a record names what the
+ * product refers to, or says them in other elements.
+ */
+const IRREGULAR: Readonly<Record<string, MappedField>> = {
   product_form: linked(
     "ProductForm",
     codeOf(150),
@@ -81,7 +87,7 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, MappedField>> = {
   ...Object.fromEntries(
     COLLATERAL_TYPES.map((type) => [type, collateralOf(type)]),
   ),
-  cover_image_url: ownField("cover_image_url", "SupportingResource", cover()),
+  cover_image_url: productField("cover_image_url", "SupportingResource", cover()),
   product_availability: {
     block: "ProductSupply",
     place: "ProductSupply",
@@ -91,8 +97,8 @@ const UNDER_OTHER_NAMES: Readonly<Record<string, MappedField>> = {
   },
 };
 
-/** The arrays of a product of which other fields hold some entries. */
-const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
+/** The arrays whose codecs do not follow from their descriptions. */
+const ARRAY_CODECS: Readonly<Record<string, ProductCodec>> = {
   product_identifiers: entriesBut(
     "product_identifiers",
     ARRAYS.product_identifiers,
@@ -107,47 +113,47 @@ const OWN_ARRAYS: Readonly<Record<string, Codec>> = {
 export const MAPPING: Readonly<Record<string, MappedField>> = {
   ...Object.fromEntries(
     // Arrays go first: a month of publication in one makes room for the day.
-    Object.entries({ ...ARRAYS, ...SCALARS } as Fields).flatMap(
-      ([name, field]) => {
-        const place = hasOwnPlace(name, field) ? elementOf(name, field) : null;
-        if (place === null) return [];
-        const codec = OWN_ARRAYS[name] ?? ownCodec(name, field);
-        return [[name, ownField(name, place, codec)]];
-      },
-    ),
+    Object.entries({ ...ARRAYS, ...SCALARS } as Fields).flatMap(([name, field]) => {
+      const place = regularPlace(name, field);
+      return place === null ? [] : [[name, productField(name, place, codecOf(name, field))]];
+    }),
   ),
-  ...UNDER_OTHER_NAMES,
+  ...IRREGULAR,
 };
 
 /** The fields with their names. */
 export const MAPPED_FIELDS = Object.entries(MAPPING);
 
-/** Whether a record says the field itself. */
-function hasOwnPlace(name: string, field: Field): boolean {
-  if (name in UNDER_OTHER_NAMES) return false;
+/** The place of a field by its description. Null: it is irregular, or no record says it. */
+function regularPlace(name: string, field: Field): string | null {
+  if (name in IRREGULAR) return null;
   switch (field.kind) {
     case "column":
-      return field.body !== undefined && !field.refers;
+      return field.body && !field.refers ? elementOf(name, field) : null;
+    case "values":
+    case "list":
+      return elementOf(name, field);
     case "rows":
-      return field.path !== undefined;
+      return name in ARRAY_CODECS ? elementOf(name, field) : null;
     default:
-      return field.kind === "values" || field.kind === "list";
+      return null;
   }
 }
 
-/** A field that has the product's name for it. */
-function ownField(name: string, place: string, codec: Codec): MappedField {
+/** The codec of a product's field. It may say itself what is compared. */
+type ProductCodec = Codec & Partial<FieldCodec>;
+
+/** A field that the product has under the same name. */
+function productField(name: string, place: string, codec: ProductCodec): MappedField {
+  const { project = projectionOf(place, FIELDS[name]!) } = codec;
   const valueIn: MappedField["valueIn"] = ({ product }) => product[name];
-  const project = projectionOf(place, FIELDS[name]!);
-  return { block: blockWith(place), place, project, ...codec, valueIn };
+  return { block: blockWith(place), place, ...codec, project, valueIn };
 }
 
-/** The entries that say another field, such as the extent that is the page count. */
-function isOfAnother(array: string): (each: Element) => boolean {
+/** Whether an entry of an array says another field, as the extent does that is the page count. */
+function saysAnotherField(array: string): (each: Element) => boolean {
   const places = Object.entries(FIELDS).flatMap(([name, field]) => {
-    const place = field.kind === "column" && hasOwnPlace(name, field)
-      ? elementOf(name, field)
-      : null;
+    const place = field.kind === "column" ? regularPlace(name, field) : null;
     const steps = place === null ? [] : stepsOf(place);
     return name !== array && steps[0]?.codes.length ? [steps] : [];
   });
@@ -158,8 +164,10 @@ function isOfAnother(array: string): (each: Element) => boolean {
 }
 
 /** How a field stands in a record, an array without the entries that say another field. */
-function ownCodec(name: string, field: Field): Codec {
-  if (field.kind === "values") return entriesBut(name, field, isOfAnother(name));
+function codecOf(name: string, field: Field): ProductCodec {
+  const known = ARRAY_CODECS[name];
+  if (known) return known;
+  if (field.kind === "values") return entriesBut(name, field, saysAnotherField(name));
   const codec = fieldCodec(name, field, "Product")!;
   return field.kind === "column" ? checked(codec, field.body!, name) : codec;
 }
@@ -176,7 +184,7 @@ function entriesBut(
 
 /** The day of publication has a field of its own. A year or month announces it. */
 function dayOfPublication(): (date: Element) => boolean {
-  const isPublication = isOfAnother("publishing_dates");
+  const isPublication = saysAnotherField("publishing_dates");
   return (date) => {
     const read = isPublication(date) ? dateIn(date) : undefined;
     return read !== undefined && !("date" in read && read.date.length < 10);
@@ -189,9 +197,6 @@ function isIsbnOrCode(identifier: Element): boolean {
     childValue(identifier, "IDTypeName") === PRODUCT_CODE &&
       childValue(identifier, "ProductIDType") === "01";
 }
-
-/** The proprietary type of the product's code, which identifies a product without other identifiers. */
-export const PRODUCT_CODE = "product_code";
 
 /** The supplies, if they have no more entries than a body may have. */
 function supplies(): Codec {
