@@ -26,21 +26,7 @@ import type { RecordReader } from "./record_reader.ts";
  * whole object. Nothing here knows a field.
  */
 
-/** The codecs are made once for the fields of an array and a composite. */
-const IN_COMPOSITES = remembered((_: Fields) => new Map<string, [string, FieldCodec][]>());
-
-/** The codecs of the fields in this composite, by field. */
-function fieldCodecs(fields: Fields, composite: string): [string, FieldCodec][] {
-  return IN_COMPOSITES(fields).getOrInsertComputed(
-    composite,
-    () =>
-      Object.entries(fields).flatMap(([name, field]) => {
-        const codec = fieldCodec(name, field, composite);
-        return codec ? [[name, codec] as [string, FieldCodec]] : [];
-      }),
-  );
-}
-
+/** The codecs of a field by composite and name: they are made once. */
 const OF_FIELDS = remembered((_: Field) => new Map<string, FieldCodec | undefined>());
 
 /** How a field stands in this composite, or undefined if ONIX has no element for it. */
@@ -72,29 +58,6 @@ function codecByKind(place: string, field: Field): Codec | undefined {
     case "values":
     case "rows":
       return compositesOf(place, entryCodec(place, field));
-  }
-}
-
-/** What of a field's value is compared: what an element at its place says of it. */
-export function projectionOf(
-  place: string | null,
-  field: Field | Pick<Rows, "kind" | "fields">,
-): FieldCodec["project"] {
-  switch (field.kind) {
-    case "group":
-      return (value) => isObject(value) ? projectFields(field.fields, place!, value) : undefined;
-    case "values":
-    case "rows":
-      return (value) =>
-        anyOf(objectsIn(value).map((entry) => projectFields(field.fields, place!, entry) ?? {}));
-    default: {
-      const leaf = place === null ? "" : leafOf(place);
-      const isText = ["text", "flow"].includes(dataElement(leaf)?.kind ?? "");
-      return (value) => {
-        if (Array.isArray(value)) return anyOf(value);
-        return isText && typeof value === "string" ? valueOf(element(leaf, value)) : scalar(value);
-      };
-    }
   }
 }
 
@@ -154,14 +117,10 @@ export function entryCodec(
     read: (found, reader) => readFields(fields, found, reader),
     write(found, now, before, reader) {
       const changed = differingFields(fields, found.name, now, before);
-      const isOne = changed.some(([name]) => together.includes(name));
-      for (const name of isOne ? together : []) {
-        removeUnread(
-          elementOf(name, fields[name]!)!,
-          found,
-          before[name],
-          reader,
-        );
+      if (changed.some(([name]) => together.includes(name))) {
+        for (const name of together) {
+          removeUnread(elementOf(name, fields[name]!)!, found, before[name], reader);
+        }
       }
       writeFields(changed, found, now, before, reader);
     },
@@ -187,6 +146,35 @@ function spotIn(
   return field.kind === "group" ? spotIn(field.fields, found, inner) : { element: found };
 }
 
+/** Removes the composites with this name that are none of the entries: they belong to what was said before. */
+function removeUnread(
+  name: string,
+  parent: Element,
+  entries: unknown,
+  reader: RecordReader,
+): void {
+  const read = objectsIn(entries).map((entry) => reader.elementOf(entry));
+  const unread = parent.children.filter((each) =>
+    each.name === name && each.children.length > 0 && !read.includes(each)
+  );
+  replaceChildren(parent, unread, []);
+}
+
+/** The codecs of fields by their composites: they are made once. */
+const IN_COMPOSITES = remembered((_: Fields) => new Map<string, [string, FieldCodec][]>());
+
+/** The codecs of the fields that this composite has elements for, by field. */
+function codecsIn(fields: Fields, composite: string): [string, FieldCodec][] {
+  return IN_COMPOSITES(fields).getOrInsertComputed(
+    composite,
+    () =>
+      Object.entries(fields).flatMap(([name, field]): [string, FieldCodec][] => {
+        const codec = fieldCodec(name, field, composite);
+        return codec ? [[name, codec]] : [];
+      }),
+  );
+}
+
 /** The values of the fields in a composite. */
 function readFields(
   fields: Fields,
@@ -194,7 +182,7 @@ function readFields(
   reader: RecordReader,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  for (const [name, codec] of fieldCodecs(fields, composite.name)) {
+  for (const [name, codec] of codecsIn(fields, composite.name)) {
     const value = codec.read(composite, reader);
     if (value !== undefined) values[name] = value;
   }
@@ -208,7 +196,7 @@ export function differingFields(
   now: Record<string, unknown>,
   before: Record<string, unknown>,
 ): [string, FieldCodec][] {
-  return fieldCodecs(fields, composite).filter(([name, { project }]) =>
+  return codecsIn(fields, composite).filter(([name, { project }]) =>
     !isEqual(project(now[name]), project(before[name]))
   );
 }
@@ -225,18 +213,27 @@ function writeFields(
   }
 }
 
-/** Removes the composites with this name that are none of the entries: they belong to what was said before. */
-function removeUnread(
-  name: string,
-  parent: Element,
-  entries: unknown,
-  reader: RecordReader,
-): void {
-  const read = objectsIn(entries).map((entry) => reader.elementOf(entry));
-  const unread = parent.children.filter((each) =>
-    each.name === name && each.children.length > 0 && !read.includes(each)
-  );
-  replaceChildren(parent, unread, []);
+/** What of a field's value is compared: what an element at its place says of it. */
+export function projectionOf(
+  place: string | null,
+  field: Field | Pick<Rows, "kind" | "fields">,
+): FieldCodec["project"] {
+  switch (field.kind) {
+    case "group":
+      return (value) => isObject(value) ? projectFields(field.fields, place!, value) : undefined;
+    case "values":
+    case "rows":
+      return (value) =>
+        anyOf(objectsIn(value).map((entry) => projectFields(field.fields, place!, entry) ?? {}));
+    default: {
+      const leaf = place === null ? "" : leafOf(place);
+      const isText = ["text", "flow"].includes(dataElement(leaf)?.kind ?? "");
+      return (value) => {
+        if (Array.isArray(value)) return anyOf(value);
+        return isText && typeof value === "string" ? valueOf(element(leaf, value)) : scalar(value);
+      };
+    }
+  }
 }
 
 /** The object with the fields that the composite has elements for, or undefined without any. */
@@ -246,7 +243,7 @@ export function projectFields(
   value: Record<string, unknown>,
 ): Record<string, unknown> | undefined {
   let projected: Record<string, unknown> | undefined;
-  for (const [name, codec] of fieldCodecs(fields, composite)) {
+  for (const [name, codec] of codecsIn(fields, composite)) {
     const is = codec.project(value[name]);
     if (is === undefined) continue;
     projected ??= {};

@@ -63,7 +63,7 @@ function writeDifferingFields(
   const reader = new RecordReader(record, { isSilent: true });
   const values = readValues(record, reader);
   for (const one of fields) {
-    // Other resources may lack the cover that those of the record have.
+    // A cover is written in any case: writing `supporting_resources` may have removed its link.
     const isCover = one.name === "cover_image_url" && one.projection !== undefined;
     if (!isCover && !isChanged(one, values, differences)) continue;
     const before = Object.hasOwn(differences, one.name)
@@ -101,7 +101,10 @@ function isChanged(
   return !isEqual(projection, before);
 }
 
-/** Writes a field into its block, without what is said there of another record that it referred to. */
+/**
+ * Writes a field into its block. Where the product now refers to another publisher or imprint,
+ * what was said of the former one goes first.
+ */
 function writeField(
   { name, field, value }: FieldOfBook,
   before: unknown,
@@ -111,9 +114,9 @@ function writeField(
 ): void {
   const block = blockOf(record, field);
   const reference = PARTY_REFERENCES[name];
-  const isOfAnother = reference !== undefined &&
+  const isOfAnotherParty = reference !== undefined &&
     book.product[reference] !== field.find?.(block)?.id;
-  if (isOfAnother) field.leave?.(block);
+  if (isOfAnotherParty) field.leave?.(block);
   field.write(block, value, before, reader);
 }
 

@@ -1,6 +1,5 @@
 /*
- * The reference under which a product goes out that no record has bound to one of a publisher:
- * its id, as a URN (RFC 9562, 4).
+ * The reference of a product to which no record has given one: its id, as a URN (RFC 9562, 4).
  */
 
 const OWN_REFERENCE = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;

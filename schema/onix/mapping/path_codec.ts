@@ -57,9 +57,9 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       if (value === undefined) return;
       reader.claim(found);
       claimCodes(above, within, reader);
-      const isOne = kind === "flag" || reader.isSilent ||
-        above.length === 0 && isLast(composite, found);
-      if (!isOne) all(composite).forEach((each) => reader.warnOfOther(each, found));
+      const mayHaveOthers = kind !== "flag" && !reader.isSilent &&
+        (above.length > 0 || !isLast(composite, found));
+      if (mayHaveOthers) all(composite).forEach((each) => reader.warnOfOther(each, found));
       return value;
     },
     write(composite, now) {
@@ -70,7 +70,7 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
         return replaceChildren(composite, trail.slice(1, 2), []);
       }
       for (const step of rest) trail.push(addInOrder(trail.at(-1)!, step));
-      // What is changed here does not come from that source.
+      // The attributes name the source of the old value and its date: `sourcename`, `datestamp`.
       if (trail[1]) trail[1].attributes = {};
       if (leaf === "Date" && text) writeDate(trail.at(-1)!, text);
       else setChild(trail.at(-1)!, leaf, text);

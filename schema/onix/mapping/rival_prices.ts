@@ -8,14 +8,16 @@ import type { Message } from "../xml/paths.ts";
 import { besideFields } from "./pairing.ts";
 import { textOf } from "./codec.ts";
 import type { RecordReader } from "./record_reader.ts";
-import { entryInWords } from "./words.ts";
+import { entryInWords, type EntryKind } from "./words.ts";
 
 /*
  * Rival prices after a record was merged: the sender has sent one, and another was written
  * here.
  */
 
-const PRICE = pricesOf();
+const SUPPLY_DETAILS = ARRAYS.product_territories.fields.supply_details as Rows;
+const PRICES = SUPPLY_DETAILS.fields.prices as Rows;
+const PRICE: EntryKind = { composite: "Price", key: PRICES.same ?? [], fields: PRICES.fields };
 
 /** The warnings about two prices, of which the record has one, after it was merged. */
 export function rivalPrices(
@@ -47,12 +49,6 @@ export function rivalPrices(
       return [{ severity: "warning", code: "two_prices", ...place, message }];
     })
   );
-}
-
-function pricesOf() {
-  const { supply_details } = ARRAYS.product_territories.fields;
-  const { fields, same = [] } = (supply_details as Rows).fields.prices as Rows;
-  return { composite: "Price", key: same, fields };
 }
 
 function pricesIn(record: Element): Element[] {
