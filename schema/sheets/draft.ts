@@ -67,13 +67,7 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
     const entry = setIn(draft.body, product, column, value);
     draft.set.push({ column, cell, before, value, entry });
   }
-  for (const { column: { field, key } } of draft.set) {
-    if (key === undefined) continue;
-    // Leaves out positions without an entry, and entries of which nothing is left.
-    draft.body[field] = Array.from(draft.body[field] as Entry[]).filter(
-      (entry) => entry != null && !isCleared(entry, draft, key),
-    );
-  }
+  removeEmptied(draft);
   return draft;
 }
 
@@ -128,16 +122,27 @@ function setPublication(body: Entry, product: Entry, value: unknown): void {
   ];
 }
 
+/** Removes the positions without an entry, and the entries of which cells have left nothing. */
+function removeEmptied({ body, set }: Draft): void {
+  const emptied = new Set(set.filter(isEmptying).map(({ entry }) => entry));
+  const arrays = set.flatMap(({ column: { field, key } }) => key === undefined ? [] : field);
+  for (const field of new Set(arrays)) {
+    body[field] = Array.from(body[field] as Entry[])
+      .filter((entry) => entry != null && !emptied.has(entry));
+  }
+}
+
 /** The fields that do not keep an entry which has nothing else: ids, names and labels. */
 const FOLLOWING = /^id$|^field_id$|_(?:name|label)$/;
 
-/** Whether a cell has cleared the entry, which has nothing but its key and defaults now. */
-function isCleared(entry: Entry, { set }: Draft, key: Entry | number): boolean {
-  return set.some((one) => one.entry === entry && one.value === null) &&
-    Object.entries(entry).every(([name, value]) =>
-      typeof key !== "number" && name in key || FOLLOWING.test(name) || value === null ||
-      value === false || Array.isArray(value) && value.length === 0
-    );
+/** Whether the cell has cleared a field of an entry that now has only its key and defaults. */
+function isEmptying({ column: { key }, entry, value }: SetCell): boolean {
+  if (!entry || value !== null) return false;
+  const keyFields = typeof key === "object" ? key : {};
+  return Object.entries(entry).every(([name, value]) =>
+    name in keyFields || FOLLOWING.test(name) || value === null || value === false ||
+    Array.isArray(value) && value.length === 0
+  );
 }
 
 /** What the row changes, where its body is valid. */

@@ -176,6 +176,29 @@ it("reads bytes that are no UTF-8 as Windows-1252, unless a charset is told", as
   assertMatch(message.message, /such as "Für"$/);
 });
 
+it("clears a field of an entry, and removes the entry if that leaves nothing", async ({ org, app }) => {
+  const row = async (columns: string, cells: string) => {
+    const { id, path } = await org.create({
+      product_prices: [
+        { currency_code: "EUR", retail_price: 12.5, valid_from: "2026-01-01" },
+        { currency_code: "GBP", retail_price: 9 },
+        { currency_code: "USD", retail_price: 15 },
+      ],
+    });
+    await sent(org, app, `id,${columns}\n${id},${cells}\n`, "?empty=clear");
+    const { product_prices } = (await org.get(path)).body.data;
+    return product_prices.map((price: Outcome) => [price.currency_code, price.retail_price]);
+  };
+  const [EUR, GBP] = ["product_prices[EUR].retail_price", "product_prices[GBP].retail_price"];
+
+  assertEquals(await row(GBP, ""), [["EUR", 12.5], ["USD", 15]]);
+  // It still says from when it is valid.
+  const kept = [["EUR", null], ["GBP", 9], ["USD", 15]];
+  assertEquals(await row(EUR, ""), kept);
+  const USD = "product_prices[USD 2026-09-01].retail_price";
+  assertEquals(await row(`${EUR},${USD}`, ",8"), [...kept, ["USD", 8]]);
+});
+
 it("announces a book by the year, and takes the day in its place", async ({ org, app }) => {
   const { id } = await org.create({ isbn13: ISBNS[0] });
   const shown = async () => {
