@@ -1,6 +1,7 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { childValue } from "../../schema/onix/xml/element.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { childValue, element } from "../../schema/onix/xml/element.ts";
 import { fromStored, type Part, readMessage } from "../../schema/onix/xml/read.ts";
+import { sentOf } from "../../schema/onix/xml/sent.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import { toStored } from "../../schema/onix/xml/write.ts";
 import { message, read } from "./support.ts";
@@ -115,6 +116,43 @@ Deno.test("An ONIX message", async (t) => {
     }
   });
 
+  await t.step("is told that it is not in UTF-16, which .NET declares", async () => {
+    const text = `<?xml version="1.0" encoding="utf-16"?>${HEAD}${record("1")}${END}`;
+    // An odd number of bytes cannot be UTF-16, an even one can be.
+    for (const each of [text, `${text}\n`]) {
+      const { code, message } = await refusal(each);
+      assertEquals(code, "invalid_encoding");
+      assertStringIncludes(message, "The bytes are not UTF-16: declare the encoding");
+      assertStringIncludes(message, 'encoding="UTF-8"');
+    }
+  });
+
+  await t.step("was sent at a time of ISO 8601, or at none that is known", () => {
+    const cases: Record<string, string | null> = {
+      "20260101": "2026-01-01T23:59:59.999Z",
+      "20260101T12": "2026-01-01T12:00:00.000Z",
+      "20260101T1230": "2026-01-01T12:30:00.000Z",
+      "2026-01-01T12:30:15Z": "2026-01-01T12:30:15.000Z",
+      "20260101T1230+0130": "2026-01-01T11:00:00.000Z",
+      "20260101T1230-05": "2026-01-01T17:30:00.000Z",
+      "20260101T2400Z": "2026-01-02T00:00:00.000Z",
+      "20260101T235960Z": "2026-01-02T00:00:00.000Z",
+      "20260101T2430Z": null,
+      "20260101T240001Z": null,
+      "20260101T2500Z": null,
+      "20260101T1260Z": null,
+      "20260101T1230+9999": null,
+      "20260101T1230+0160": null,
+      "20260230": null,
+      "00500101": null,
+      yesterday: null,
+    };
+    for (const [time, expected] of Object.entries(cases)) {
+      const { at } = sentOf(element("Header", [element("SentDateTime", time)]));
+      assertEquals(at === null ? null : new Date(at).toISOString(), expected, time);
+    }
+  });
+
   await t.step("is refused where it cannot be read", async () => {
     const deep = "<a>".repeat(70);
     const attributes = Array.from({ length: 65 }, (_, i) => ` a${i}=""`);
@@ -141,7 +179,9 @@ Deno.test("An ONIX message", async (t) => {
         "<ONIXMessage/>",
         '<ONIXMessage release="4.0"/>',
       ],
-      unsupported_encoding: ['<?xml version="1.0" encoding="EBCDIC"?><a/>'],
+      unsupported_encoding: ["EBCDIC", "constructor"].map((encoding) =>
+        `<?xml version="1.0" encoding="${encoding}"?><a/>`
+      ),
     };
     for (const [code, texts] of Object.entries(cases)) {
       for (const text of texts) {

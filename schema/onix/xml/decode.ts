@@ -1,8 +1,11 @@
 import { GzipError } from "../../gunzip.ts";
 import { type LineAndColumn, XmlError } from "./xml_error.ts";
 
-/** The encodings by the names that messages declare. UTF-16 alone leaves the order of bytes to its mark. */
-const DECODERS: Readonly<Record<string, string>> = {
+/**
+ * The encodings by the names that messages declare. UTF-16 without a byte order mark is big-endian
+ * (RFC 2781, 4.3).
+ */
+const DECODERS: ReadonlyMap<string, string> = new Map(Object.entries({
   "utf-8": "utf-8",
   "utf8": "utf-8",
   "us-ascii": "utf-8",
@@ -14,7 +17,7 @@ const DECODERS: Readonly<Record<string, string>> = {
   "latin1": "windows-1252",
   "windows-1252": "windows-1252",
   "cp1252": "windows-1252",
-};
+}));
 
 /** The most bytes in which an XML declaration is looked for. */
 const DECLARATION = 1024;
@@ -40,11 +43,7 @@ export async function* decode(
       const { encoding } = decoder!;
       // What precedes the fault is read first, so that its place is known.
       if (chunk) yield validStart(chunk, encoding);
-      throw new XmlError(
-        "invalid_encoding",
-        `The bytes are not ${encoding.toUpperCase()}: declare the encoding of the message, such as <?xml version="1.0" encoding="windows-1252"?>`,
-        position(),
-      );
+      throw notEncoded(encoding, "windows-1252", position());
     }
     yield text;
   }
@@ -65,6 +64,15 @@ export async function* decode(
     yield* decoded(start);
   }
   yield* decoded();
+}
+
+/** The error of bytes in another encoding than was declared, which is likely this one. */
+function notEncoded(encoding: string, likely: string, place: LineAndColumn): XmlError {
+  return new XmlError(
+    "invalid_encoding",
+    `The bytes are not ${encoding.toUpperCase()}: declare the encoding of the message, such as <?xml version="1.0" encoding="${likely}"?>`,
+    place,
+  );
 }
 
 /** The text of a chunk up to its first byte that is not UTF-8. */
@@ -106,9 +114,12 @@ function decoderOf(
   charset: string | undefined,
   place: LineAndColumn,
 ): TextDecoder {
-  const name = (markOf(start) ?? charset ?? declared(start) ?? "utf-8").trim()
-    .toLowerCase();
-  const label = name === "utf-16" ? orderOf(start) : DECODERS[name];
+  const mark = markOf(start);
+  const name = (mark ?? charset ?? declared(start) ?? "utf-8").trim().toLowerCase();
+  const label = DECODERS.get(name);
+  // Some programs declare the UTF-16 in which they hold a text, and send it as UTF-8.
+  const isOneByte = mark === undefined && start[0] === 0x3c;
+  if (isOneByte && label?.startsWith("utf-16")) throw notEncoded(name, "UTF-8", place);
   if (label) return new TextDecoder(label, { fatal: true });
   throw new XmlError(
     "unsupported_encoding",
@@ -122,10 +133,6 @@ function markOf([a, b, c]: Uint8Array): string | undefined {
   if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
   if (a === 0xff && b === 0xfe || a === 0x3c && b === 0) return "utf-16le";
   if (a === 0xfe && b === 0xff || a === 0 && b === 0x3c) return "utf-16be";
-}
-
-function orderOf([a]: Uint8Array): string {
-  return a === 0x3c ? "utf-16le" : "utf-16be";
 }
 
 function declared(start: Uint8Array): string | undefined {

@@ -4,8 +4,10 @@ import { child, childValue, type Element, valueOf } from "./element.ts";
  * Who sent a message, and when. In: its header. Out: what tells an old message from a new one.
  */
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** How far a time may lie ahead: the clocks of others differ. */
-const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
+const MAX_AHEAD_MS = DAY_MS;
 
 /** The sender of a message by name, and the time in milliseconds. Null: it says none that can be read and be true. */
 export interface Sent {
@@ -34,7 +36,7 @@ export function sentOf(header: Element): Sent {
 
 /** ISO 8601 as ONIX has it, with or without separators: a day, an hour, a minute or a second, and a zone. */
 const ISO_8601 =
-  /^(\d{4})-?(\d\d)-?(\d\d)(?:[T ]?(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+  /^([1-9]\d{3})-?(\d\d)-?(\d\d)(?:[T ]?(\d\d)(?::?([0-5]\d)(?::?([0-5]\d|60)(?:[.,]\d+)?)?)?)? ?(Z|[+-][01]\d(?::?[0-5]\d)?)?$/i;
 
 /** A time in milliseconds. A day without a time counts to its end, and no zone is UTC. */
 function timeIn(text: string): number | null {
@@ -44,10 +46,11 @@ function timeIn(text: string): number | null {
     .slice(1, 7).map((part) => Number(part ?? 0));
   const date = new Date(Date.UTC(year, month - 1, day));
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  if (!isDay || hour > 24 || minute > 59 || second > 60) return null;
-  const time = Date.UTC(year, month - 1, day, hour, minute, second);
   const isWhole = found[4] === undefined;
-  return time + (isWhole ? 86_399_999 : 0) - zoneOffset(found[7]);
+  const time = isWhole ? DAY_MS - 1 : ((hour * 60 + minute) * 60 + second) * 1000;
+  // 24:00 is the end of the day, and so is a leap second.
+  if (!isDay || time > DAY_MS) return null;
+  return date.getTime() + time - zoneOffset(found[7]);
 }
 
 /** The offset of a zone such as `+0130` in milliseconds. */
