@@ -13,7 +13,7 @@ import type { Admitted } from "../middleware/guard.ts";
 import { toApiError } from "../middleware/respond.ts";
 import { cursorText } from "../schema/changes_query.ts";
 import { ApiError } from "../schema/errors.ts";
-import { writeAcknowledgement } from "../schema/onix/report/acknowledgement.ts";
+import { type Acknowledged, writeAcknowledgement } from "../schema/onix/report/acknowledgement.ts";
 import type { Report } from "../schema/onix/report/report.ts";
 import type { Element } from "../schema/onix/xml/element.ts";
 import { readMessage } from "../schema/onix/xml/read.ts";
@@ -81,7 +81,7 @@ export async function write(
     const { chunks, charset } = openXml(context);
     const sender = prefersXml(request) ? (await readSender(queries())).organization : undefined;
     const message = readMessage(chunks, { charset, pace });
-    const report = await importMessage(queries, message, {
+    const { report, warned } = await importMessage(queries, message, {
       dryRun: query.dry_run,
       edits: query.edits,
       stale: query.stale,
@@ -95,7 +95,7 @@ export async function write(
     log.records = recordCounts(report);
     return sender === undefined
       ? ok(JSON.stringify(report))
-      : xml(await acknowledgementOf(report, sender));
+      : xml(await acknowledgementOf(report, { sender, sentAt: new Date(), warned }));
   });
 }
 
@@ -114,10 +114,9 @@ const RECORDS_AT_ONCE = 100;
  */
 async function acknowledgementOf(
   report: Report,
-  sender: string,
+  message: Acknowledged,
 ): Promise<string> {
   const parts: string[] = [];
-  const message = { sender, sentAt: new Date() };
   for (const part of writeAcknowledgement(report, message)) {
     parts.push(part);
     if (parts.length % RECORDS_AT_ONCE === 0) await pause(1);

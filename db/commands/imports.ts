@@ -77,7 +77,7 @@ export async function importOnix(
     progress: (records) => bar.show(records, source.progress()),
   });
   const { records, rejected } = await printed(
-    importing,
+    importing.then(({ report }) => report),
     (report) => reportLines(report).forEach(bar.print),
     withLine,
   );

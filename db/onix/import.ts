@@ -26,6 +26,13 @@ export interface ImportOptions extends PlanOptions {
   progress?: (records: number) => void;
 }
 
+/** What became of a message. */
+export interface Imported {
+  report: Report;
+  /** How many records have warnings and are not rejected. */
+  warned: number;
+}
+
 /**
  * Writes the records of a message group by group as they arrive. `queries` begins a new
  * time limit: each group has its own. Throws `ImportEnded`, after it has written the
@@ -35,7 +42,7 @@ export async function importMessage(
   queries: () => Queries,
   message: AsyncIterable<Part>,
   options: ImportOptions,
-): Promise<Report> {
+): Promise<Imported> {
   const { pace, admit, progress } = options;
   const tally = new ReportTally(options.dryRun);
   const books = new MessageBooks();
@@ -103,5 +110,5 @@ export async function importMessage(
     await writing.catch(() => {});
     throw new ImportEnded(tally.report(), error);
   }
-  return tally.report();
+  return { report: tally.report(), warned: tally.warned };
 }

@@ -28,8 +28,9 @@ function of(...paths: string[]): Paths {
 }
 
 function acknowledged(tally: ReportTally): string {
-  const who = { sender: "Harbour Press", sentAt: new Date(0) };
-  return [...writeAcknowledgement(tally.report(), who)].join("");
+  const { warned } = tally;
+  const message = { sender: "Harbour Press", sentAt: new Date(0), warned };
+  return [...writeAcknowledgement(tally.report(), message)].join("");
 }
 
 Deno.test("A report", async (t) => {
@@ -151,5 +152,18 @@ Deno.test("A report", async (t) => {
       "<MessageStatus>03</MessageStatus>",
     );
     assertStringIncludes(acknowledged(none), "<NoProduct/>");
+  });
+
+  await t.step("is acknowledged with every warned record, also where it has no room", () => {
+    const tally = new ReportTally(false);
+    for (let i = 0; i < 10_005; i++) tally.add(outcome({ messages: [WARNING] }));
+    tally.add(outcome());
+    const text = acknowledged(tally).replace(/\s+/g, "");
+    for (const [status, count] of [["00", 1], ["02", 10_005]]) {
+      assertStringIncludes(
+        text,
+        `<RecordStatus>${status}</RecordStatus><NumberOfRecords>${count}</NumberOfRecords>`,
+      );
+    }
   });
 });

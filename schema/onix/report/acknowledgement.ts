@@ -4,11 +4,13 @@ import { indented, timeOf } from "../xml/write.ts";
 import { startTag } from "../xml/xml.ts";
 import type { Message } from "../xml/paths.ts";
 
-/** Who acknowledges a message. */
+/** What an acknowledgement says that is not in the report. */
 export interface Acknowledged {
-  /** The name of the organization. */
+  /** The name of the organization that acknowledges the message. */
   sender: string;
   sentAt: Date;
+  /** How many records have warnings and are not rejected. */
+  warned: number;
 }
 
 const NAMESPACE = "http://ns.editeur.org/onix/acknowledgement/3.0/reference";
@@ -16,7 +18,7 @@ const NAMESPACE = "http://ns.editeur.org/onix/acknowledgement/3.0/reference";
 /** The report as an ONIX Acknowledgement 3.0, in chunks of text. */
 export function* writeAcknowledgement(
   report: Report,
-  { sender, sentAt }: Acknowledged,
+  { sender, sentAt, warned }: Acknowledged,
 ): Generator<string> {
   const root = "ONIXMessageAcknowledgement";
   yield `<?xml version="1.0" encoding="UTF-8"?>\n${
@@ -26,7 +28,7 @@ export function* writeAcknowledgement(
     element("Sender", [element("SenderName", sender)]),
     element("SentDateTime", timeOf(sentAt)),
     element("MessageStatus", messageStatus(report)),
-    ...summaries(report),
+    ...summaries(report, warned),
   ]));
   const named = report.outcomes.filter(hasReference);
   for (const outcome of named) yield indented(productOf(outcome));
@@ -47,8 +49,7 @@ function recordStatus({ outcome, messages }: Outcome): string {
 }
 
 /** How many records have each status. */
-function summaries({ records, rejected, outcomes }: Report): Element[] {
-  const warned = outcomes.filter((outcome) => recordStatus(outcome) === "02").length;
+function summaries({ records, rejected }: Report, warned: number): Element[] {
   const counts = {
     "00": records - warned - rejected,
     "02": warned,

@@ -69,6 +69,7 @@ export class ReportTally {
   #counts = { created: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 };
   #records = 0;
   #warnings = 0;
+  #warned = 0;
   #outcomes: Outcome[] = [];
   #more = 0;
   #messages = 0;
@@ -91,6 +92,7 @@ export class ReportTally {
     this.#counts[outcome.outcome]++;
     this.#warnings += moreMessages +
       messages.filter(({ severity }) => severity === "warning").length;
+    if (outcome.outcome !== "rejected" && messages.length > 0) this.#warned++;
     this.#moreMessages += moreMessages;
     this.#count(this.#unmapped, unmapped);
     this.#count(this.#notSent, notSent);
@@ -106,6 +108,11 @@ export class ReportTally {
     this.#messages += told.length;
     this.#moreMessages += messages.length - told.length;
     this.#outcomes.push({ ...outcome, messages: told });
+  }
+
+  /** How many records have warnings and are not rejected. The report has no room for all of them. */
+  get warned(): number {
+    return this.#warned;
   }
 
   /** The report so far. */
