@@ -94,18 +94,12 @@ export async function deleteDue(
       now()::text as made
   `);
   if (now!.is_distributed) return { old, made };
-  const isDone = await walkVersions(database, {
-    after: old,
-    end: now!.old,
-    remove: removeBefore,
-  }) &&
-    await walkVersions(database, {
-      after: made,
-      end: now!.made,
-      remove: removeSurplus,
-    }) &&
-    await removeDeleted(database, now!.gone);
-  return isDone ? { old: now!.old, made: now!.made } : { old, made };
+  const isFree =
+    await walkVersions(database, { after: old, end: now!.old, remove: removeBefore }) &&
+    await walkVersions(database, { after: made, end: now!.made, remove: removeSurplus });
+  if (!isFree) return { old, made };
+  await removeDeleted(database, now!.gone);
+  return { old: now!.old, made: now!.made };
 }
 
 /** Where the walks of a process begin. A product with too many versions is found at its next change. */
@@ -236,11 +230,8 @@ function removeBefore(versions: Statement): Statement {
   `;
 }
 
-/** Deletes the versions of products whose deletions are due. Returns false if another process is at it. */
-async function removeDeleted(
-  database: Database,
-  end: string,
-): Promise<boolean> {
+/** Deletes the versions of products whose deletions are due, unless another process deletes. */
+async function removeDeleted(database: Database, end: string): Promise<void> {
   const isDue = sql`
     d.event = 'deleted' and d.changed_at < ${end}::timestamptz
     and not exists (
@@ -255,25 +246,20 @@ async function removeDeleted(
     where exists (select from product_documents d where d.organization_id = o.id and ${isDue})
   `);
   for (const { id } of organizations) {
-    for (;;) {
-      const [[lock], removed] = await queriesFor(database, id).write(
-        LOCK,
-        unprepared(sql`
-          delete from product_documents x
-          where x.organization_id = ${organization} and x.product_id in (
-            select d.product_id
-            from product_documents d
-            where d.organization_id = ${organization} and ${isDue}
-            order by d.changed_at
-            limit 10
-          )
-        `),
-      );
-      if (!lock!.is_free) return false;
-      if (removed.count === 0) break;
-    }
+    let count: number;
+    do {
+      [{ count }] = await queriesFor(database, id).write(unprepared(sql`
+        delete from product_documents x
+        where x.organization_id = ${organization} and (${LOCK}) and x.product_id in (
+          select d.product_id
+          from product_documents d
+          where d.organization_id = ${organization} and ${isDue}
+          order by d.changed_at
+          limit 10
+        )
+      `));
+    } while (count > 0);
   }
-  return true;
 }
 
 function queriesFor(database: Database, organizationId?: string): Queries {
