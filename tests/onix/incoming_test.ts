@@ -250,7 +250,7 @@ Deno.test("A record is read leniently", async (t) => {
       `Contributor(ContributorRole=A01 PersonName=${name})`,
       `PublishingDetail(Publisher(PublishingRole=01 PublisherName=${name}))`,
     ));
-    assert(read.unreadable.has("publisher"));
+    assert(read.reader.unreadableFields.has("publisher"));
     assertEquals(read.values.contributors, []);
     assertEquals(shown(read), [
       "warning too_long /Product/DescriptiveDetail/Contributor/PersonName",
@@ -267,7 +267,7 @@ Deno.test("A record is read leniently", async (t) => {
       "ProductForm=ZZ9",
       "PublishingDetail(PublishingStatus=77)",
     ));
-    assertEquals([...read.unreadable], ["product_form", "publishing_status"]);
+    assertEquals([...read.reader.unreadableFields], ["product_form", "publishing_status"]);
     assertEquals(shown(read), [
       "warning invalid_code /Product/DescriptiveDetail/ProductForm",
       "warning invalid_code /Product/PublishingDetail/PublishingStatus",

@@ -163,9 +163,9 @@ function rangeValue(precision: string): Codec {
   return {
     find: (composite) => find(composite)[1],
     read(composite, reader) {
-      const [of, value] = find(composite);
-      if (!of || !value) return;
-      reader.claim(of);
+      const [code, value] = find(composite);
+      if (!code || !value) return;
+      reader.claim(code);
       reader.claim(value);
       return valueOf(value);
     },

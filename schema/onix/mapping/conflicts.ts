@@ -6,17 +6,17 @@ import type { RecordReader } from "./record_reader.ts";
 import { entryInWords, type EntryKind } from "./words.ts";
 
 /*
- * What a sender is told of a value that both have changed, the sender and somebody here.
+ * The warning about a value that both sides have changed: the sender, and somebody here.
  */
 
-/** Warns of a value that was changed by the sender and here. Returns whether the one here stays. */
-export type Conflict = (place: Place, theirs: string, ours: string) => boolean;
+/** Warns of a value that both sides have changed. Returns whether the one here stays. */
+export type TellConflict = (place: Place, theirs: string, ours: string) => boolean;
 
-/** An element of the new record, or what is missing in it, and the entries that it is in, in words. */
+/** An element of the new record, or what is missing in it, and the entries that it is in. */
 export interface Place {
   element: Element;
   missing?: string | undefined;
-  of?: Way | undefined;
+  within?: Way | undefined;
 }
 
 /** The entries that something is in, from the outermost. */
@@ -27,25 +27,29 @@ export function conflictTeller(
   reader: RecordReader,
   edits: Edits,
   messages: Message[],
-): Conflict {
+): TellConflict {
   const isKept = edits === "protect";
-  return ({ element, missing, of }, theirs, ours) => {
-    const entries = of?.map(({ array, entry }) => entryInWords(array, entry));
-    const around = entries?.length ? `${entries.join(", ")}: the` : "The";
-    const change = theirs === ""
-      ? `${around} sender has removed this`
-      : `${around} sender has changed this to ${theirs}`;
-    const here = ours === "" ? "its removal" : ours;
+  return ({ element, missing, within = [] }, theirs, ours) => {
     messages.push({
       severity: "warning",
       code: isKept ? "edit_kept" : "edit_overwritten",
       ...reader.messages.placeOf(element, missing),
-      message: isKept
-        ? `${change}: ${here} stays, which was edited here`
-        : theirs === ""
-        ? `${change}, and with it ${here}, which was edited here`
-        : `${change}: it takes the place of ${here}, which was edited here`,
+      message: conflictMessage(within, theirs, ours, isKept),
     });
     return isKept;
   };
+}
+
+/** Says what becomes of a value here. A value that is empty was removed. */
+function conflictMessage(within: Way, theirs: string, ours: string, isKept: boolean): string {
+  const entries = within.map(({ array, entry }) => entryInWords(array, entry));
+  const sender = entries.length > 0 ? `${entries.join(", ")}: the sender` : "The sender";
+  const isRemoved = theirs === "";
+  const change = isRemoved
+    ? `${sender} has removed this`
+    : `${sender} has changed this to ${theirs}`;
+  const here = ours === "" ? "its removal" : ours;
+  if (isKept) return `${change}: ${here} stays, which was edited here`;
+  if (isRemoved) return `${change}, and with it ${here}, which was edited here`;
+  return `${change}: it takes the place of ${here}, which was edited here`;
 }

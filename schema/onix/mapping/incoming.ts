@@ -40,8 +40,6 @@ export interface Incoming {
   values: RecordValues;
   /** Knows the elements of its entries, and their places. */
   reader: RecordReader;
-  /** The fields of which it says what cannot be read. */
-  unreadable: ReadonlySet<string>;
 }
 
 /** A record whose faults reject it. */
@@ -109,7 +107,6 @@ export function readRecord(
     record,
     values,
     reader,
-    unreadable: reader.unreadableFields,
   };
 }
 

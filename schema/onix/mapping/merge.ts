@@ -38,8 +38,8 @@ export function mergeEdits(
   // The day of publication is a field, its month or year an entry: they are compared as one value.
   const differences = withOneDate(last?.differences ?? {});
   const messages: Message[] = [];
-  const conflict = conflictTeller(incoming.reader, edits, messages);
-  const merging: Merging = { incoming, now, last, book, differences, conflict, newId };
+  const tellConflict = conflictTeller(incoming.reader, edits, messages);
+  const merging: Merging = { incoming, now, last, book, differences, tellConflict, newId };
   const here = withOneDate(
     Object.fromEntries(MAPPED_FIELDS.map(([name, { valueIn }]) => [name, valueIn(book)])),
   );

@@ -1,16 +1,16 @@
 import { type Entry, NEW_ROW } from "../../bodies.ts";
 import { elementOf, type Fields } from "../../fields.ts";
 import { isEqual, objectsIn } from "../../objects.ts";
-import type { Conflict, Place, Way } from "./conflicts.ts";
+import type { Place, TellConflict, Way } from "./conflicts.ts";
 import { fieldCodec } from "./fields.ts";
 import { changedIn, keptTogether, type Sides } from "./merge_values.ts";
 import {
-  type Entries,
-  entriesIn,
   type FieldsOfObject,
   formOf,
+  type MergedArray,
+  mergedArrayIn,
   pairsOf,
-  type Records,
+  type Readers,
 } from "./merged_arrays.ts";
 import { scalar } from "./codec.ts";
 import { entryInWords, valueInWords } from "./words.ts";
@@ -29,8 +29,8 @@ export interface EntryVersions {
 }
 
 /** What merging the arrays of a record needs. */
-export interface MergeContext extends Records {
-  conflict: Conflict;
+export interface MergeContext extends Readers {
+  tellConflict: TellConflict;
   newId: () => string;
 }
 
@@ -39,50 +39,49 @@ export interface MergeContext extends Records {
  * new record. The array stands at `parent`.
  */
 export function mergeRows(
-  array: Entries,
+  array: MergedArray,
   versions: EntryVersions,
   parent: Place,
   context: MergeContext,
 ): Entry[] {
   const { before, after, here } = versions;
   const { now } = context;
-  const { of = [] } = parent;
+  const { within = [] } = parent;
   const olds = new Map(before.map((one) => [one.id, one]));
   const oldOf = pairsOf(array, before, after, context, "place");
   const addedHere = addedOnBothSides(array, versions, olds, oldOf, now);
-  /** The rows of which no entry of the new record has been found yet. */
-  const rows = new Map(here.map((row) => [row.id, row]));
-  /** The entries of the record, by the rows that come of them. */
-  const said = new Map<Entry, Entry>();
+  /** The rows here that no entry of the new record has taken yet. */
+  const free = new Map(here.map((row) => [row.id, row]));
+  const entryOfRow = new Map<Entry, Entry>();
   for (const entry of after) {
     const at = now.elementOf(entry)!;
     const old = oldOf.get(entry);
     const { id } = old ?? addedHere.get(entry) ?? {};
     if (id) at.id = id as string;
-    const row = rows.get(id);
-    rows.delete(id);
-    const way = [...of, { array, entry }];
+    const row = free.get(id);
+    free.delete(id);
+    const way = [...within, { array, entry }];
     if (row) {
-      const sides = { before: old ?? {}, after: entry, here: row, at, of: way };
-      said.set(mergeFields(array, sides, context), entry);
-    } else if (!old || isBack(array, old, entry, { element: at, of: way }, context)) {
-      said.set(asNew(array, entry, context), entry);
+      const sides = { before: old ?? {}, after: entry, here: row, at, within: way };
+      entryOfRow.set(mergeFields(array, sides, context), entry);
+    } else if (!old || isBack(array, old, entry, { element: at, within: way }, context)) {
+      entryOfRow.set(asNew(array, entry, context), entry);
     }
   }
-  const others = [...rows.values()].filter((row) => {
+  const others = [...free.values()].filter((row) => {
     const old = olds.get(row.id);
     return !old || staysHere(array, old, row, parent, context);
   });
-  return withoutTwins(array, [...said.keys(), ...others], said, of, context);
+  return withoutTwins(array, [...entryOfRow.keys(), ...others], entryOfRow, within, context);
 }
 
 /** The rows that were added here, by the entries that the sender has added and that say the same. */
 function addedOnBothSides(
-  array: Entries,
+  array: MergedArray,
   { after, here }: EntryVersions,
   olds: ReadonlyMap<unknown, Entry>,
   oldOf: ReadonlyMap<Entry, Entry>,
-  now: Records["now"],
+  now: Readers["now"],
 ): Map<Entry, Entry> {
   return pairsOf(
     array,
@@ -95,41 +94,41 @@ function addedOnBothSides(
 
 /** Whether an entry that was removed here comes back, since the sender has changed it. */
 function isBack(
-  array: Entries,
+  array: MergedArray,
   old: Entry,
   entry: Entry,
   place: Place,
-  { conflict }: MergeContext,
+  { tellConflict }: MergeContext,
 ): boolean {
   const isSame = isEqual(formOf(array, old), formOf(array, entry));
-  return !isSame && !conflict(place, valueInWords(entry), "");
+  return !isSame && !tellConflict(place, valueInWords(entry), "");
 }
 
 /** Whether a row that the sender has removed is left, since it was edited here. */
 function staysHere(
-  array: Entries,
+  array: MergedArray,
   old: Entry,
   row: Entry,
   parent: Place,
-  { conflict }: MergeContext,
+  { tellConflict }: MergeContext,
 ): boolean {
   const edits = [...editsIn(array, old, row)];
   if (edits.length === 0) return false;
-  const of = [...parent.of ?? [], { array, entry: old }];
-  const place = { missing: array.composite, ...parent, of };
-  return conflict(place, "", valueInWords(edits.join(", ")));
+  const within = [...parent.within ?? [], { array, entry: old }];
+  const place = { missing: array.composite, ...parent, within };
+  return tellConflict(place, "", valueInWords(edits.join(", ")));
 }
 
 /**
  * The rows without those that share with another what must be distinct, such as a second
- * right for the rest of the world: the sender has one, and one was written here. `said` are
- * the entries of the record, by their rows.
+ * right for the rest of the world: the sender has one, and one was written here.
+ * `entryOfRow`: the entry of the record from which each row comes.
  */
 function withoutTwins(
-  array: Entries,
+  array: MergedArray,
   rows: readonly Entry[],
-  said: ReadonlyMap<Entry, Entry>,
-  of: Way,
+  entryOfRow: ReadonlyMap<Entry, Entry>,
+  within: Way,
   context: MergeContext,
 ): Entry[] {
   /** What is in the place of rows. */
@@ -137,13 +136,16 @@ function withoutTwins(
   for (const { keyOf } of array.distinct) {
     for (const [key, twins] of Map.groupBy(rows, keyOf)) {
       if (key === undefined || twins.length < 2) continue;
-      const theirs = twins.find((row) => said.has(row) && keyOf(said.get(row)!) === key);
+      const theirs = twins.find((row) => {
+        const entry = entryOfRow.get(row);
+        return entry !== undefined && keyOf(entry) === key;
+      });
       if (!theirs) continue;
-      const entry = said.get(theirs)!;
-      const place = { element: context.now.elementOf(entry)!, of };
+      const entry = entryOfRow.get(theirs)!;
+      const place = { element: context.now.elementOf(entry)!, within };
       for (const ours of twins) {
         if (ours === theirs) continue;
-        const isKept = context.conflict(
+        const isKept = context.tellConflict(
           place,
           entryInWords(array, entry),
           entryInWords(array, ours),
@@ -157,27 +159,28 @@ function withoutTwins(
 
   /** The row as if nobody had edited it: what the sender says, or none. */
   function asSaid(row: Entry): Entry[] {
-    const entry = said.get(row);
+    const entry = entryOfRow.get(row);
     if (!entry) return [];
     const at = context.now.elementOf(entry)!;
-    return [mergeFields(array, { before: row, after: entry, here: row, at, of }, context)];
+    return [mergeFields(array, { before: row, after: entry, here: row, at, within }, context)];
   }
 }
 
 /** The values that were edited of a row, in it and in the rows below. */
 function* editsIn(
-  { fields, composite }: Pick<Entries, "fields" | "composite">,
+  { fields, composite }: Pick<MergedArray, "fields" | "composite">,
   before: Entry,
   row: Entry,
 ): Generator<string> {
   for (const [name, field] of Object.entries(fields)) {
     const [was, is] = [before[name], row[name]];
     const codec = fieldCodec(name, field, composite);
-    const array = entriesIn(name, field);
+    const array = mergedArrayIn(name, field);
     if (!codec) {
-      const isSaid = field.kind === "column" && field.body &&
+      // ONIX has no element for this field: only somebody here gives it a value.
+      const isEdited = field.kind === "column" && field.body &&
         scalar(is) !== scalar(was ?? field.fallback);
-      if (isSaid) yield valueInWords(is) || "nothing";
+      if (isEdited) yield valueInWords(is) || "nothing";
     } else if (array) {
       const olds = new Map(objectsIn(was).map((one) => [one.id, one]));
       for (const one of objectsIn(is)) {
@@ -194,11 +197,11 @@ function* editsIn(
 }
 
 /** An entry without a row, and the id of the row that it becomes. */
-function asNew(array: Entries, entry: Entry, context: MergeContext): Entry {
+function asNew(array: MergedArray, entry: Entry, context: MergeContext): Entry {
   const id = context.now.elementOf(entry)!.id ??= context.newId();
   const made: Entry = { ...entry, id, [NEW_ROW]: true };
   for (const [name, field] of Object.entries(array.fields)) {
-    const below = entriesIn(name, field);
+    const below = mergedArrayIn(name, field);
     if (!below) continue;
     made[name] = objectsIn(entry[name]).map((one) => asNew(below, one, context));
   }
@@ -212,19 +215,19 @@ function mergeFields(
   context: MergeContext,
 ): Entry {
   const { fields, composite, together } = object;
-  const { before, after, here, at, of } = sides;
+  const { before, after, here, at, within } = sides;
   const merged: Entry = { ...here };
   for (const [name, field] of Object.entries(fields)) {
     const codec = fieldCodec(name, field, composite);
     if (!codec) continue;
-    const array = entriesIn(name, field);
+    const array = mergedArrayIn(name, field);
     if (array) {
       const inner = {
         before: objectsIn(before[name]),
         after: objectsIn(after[name]),
         here: objectsIn(here[name]),
       };
-      merged[name] = mergeRows(array, inner, { element: at, of }, context);
+      merged[name] = mergeRows(array, inner, { element: at, within }, context);
     } else if (field.kind === "group" && hasRows(field.fields)) {
       const inner = {
         composite: elementOf(name, field)!,
@@ -237,17 +240,17 @@ function mergeFields(
         after: (after[name] ?? {}) as Entry,
         here: (here[name] ?? {}) as Entry,
         at: codec.find?.(at) ?? at,
-        of,
+        within,
       }, context);
     } else {
       // Fields that are one value are merged with the first of them.
       const names = together.includes(name) ? together : [name];
       if (names[0] === name) {
-        Object.assign(merged, changedIn(names, object, sides, context.conflict));
+        Object.assign(merged, changedIn(names, object, sides, context.tellConflict));
       }
     }
   }
-  return Object.assign(merged, keptTogether(merged, object, sides, context.conflict));
+  return Object.assign(merged, keptTogether(merged, object, sides, context.tellConflict));
 }
 
 /** Whether rows stand in an object, so that its fields are merged one by one. */

@@ -3,7 +3,7 @@ import { isEqual, objectsIn } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
 import { PARTIAL } from "../rules/notifications.ts";
 import { isSameCollection } from "./collections.ts";
-import type { Conflict } from "./conflicts.ts";
+import type { TellConflict } from "./conflicts.ts";
 import { repeatedRows } from "./contributors.ts";
 import { coverOf } from "./cover.ts";
 import type { Differences } from "./differences.ts";
@@ -11,7 +11,7 @@ import { PARTY_REFERENCES } from "./linked.ts";
 import type { Block, Book } from "./mapped.ts";
 import { MAPPING } from "./mapping.ts";
 import { mergeRows } from "./merge_entries.ts";
-import { MERGED } from "./merged_arrays.ts";
+import { MERGED_ARRAYS } from "./merged_arrays.ts";
 import { isSamePerson } from "./person.ts";
 import { parentOf, placeOfChange } from "./places.ts";
 import { isAnnounced } from "./publication.ts";
@@ -29,8 +29,6 @@ import { valueInWords } from "./words.ts";
 interface NewRecord extends Reading {
   notification: string;
   blocks: readonly Block[];
-  /** The fields of which it says what cannot be read. */
-  unreadable: ReadonlySet<string>;
 }
 
 /** The last record of the sender. The elements of its entries have ids. */
@@ -53,7 +51,7 @@ export interface Sources {
 export interface Merging extends Sources {
   /** What the product says otherwise than the last record, although nobody has edited it. */
   differences: Differences;
-  conflict: Conflict;
+  tellConflict: TellConflict;
   newId: () => string;
 }
 
@@ -72,12 +70,12 @@ export function mergeField(name: string, versions: Versions, merging: Merging): 
   const { before, after, here } = versions;
   const { incoming, now, differences } = merging;
   const { isLeftAlone, isEdited, isDisputed } = changeSince(name, versions, differences);
-  // Also if they are not written: the elements of the record get their ids here.
+  // Merged even where nothing is written: merging gives the elements of the record their ids.
   const rows = mergedRows(name, versions, merging);
   if (!isLeftAlone && saysField(name, incoming, here)) {
     if (rows) return { value: rows };
     const isKept = isDisputed && isEditKept(name, versions, merging);
-    if (!isKept) return { value: writeOnce(name, after) };
+    if (!isKept) return { value: withoutRepeats(name, after) };
   }
   if (rows) return { isEdited };
   if (isLeftAlone) keepReference(name, merging);
@@ -85,14 +83,14 @@ export function mergeField(name: string, versions: Versions, merging: Merging): 
   return { isEdited };
 }
 
-/** Tells of a value that both have changed. Returns whether the one here stays. */
+/** Warns of a value that both sides have changed. Returns whether the one here stays. */
 function isEditKept(
   name: string,
   { before, after, here }: Versions,
-  { now, book, conflict }: Merging,
+  { now, book, tellConflict }: Merging,
 ): boolean {
   if (isInResources(name, book)) return false;
-  return conflict(
+  return tellConflict(
     placeOfChange(name, before, after, now),
     valueInWords(after),
     valueInWords(here),
@@ -123,34 +121,36 @@ function changeSince(
 function mergedRows(
   name: string,
   { before, after, here }: Versions,
-  { now, last, conflict, newId }: Merging,
+  { now, last, tellConflict, newId }: Merging,
 ): Entry[] | undefined {
-  const array = MERGED[name];
+  const array = MERGED_ARRAYS[name];
   if (!array || after === before) return;
   return mergeRows(
     array,
     { before: objectsIn(before), after: objectsIn(after), here: objectsIn(here) },
     parentOf(now.record, MAPPING[name]!),
-    { now: now.reader, last: last?.reader, conflict, newId },
+    { now: now.reader, last: last?.reader, tellConflict, newId },
   );
 }
 
 /** Whether the record says the field. A partial update says its blocks, and what cannot be read says nothing. */
 export function saysField(name: string, incoming: NewRecord, here: unknown): boolean {
   const { block } = MAPPING[name]!;
-  const isUnread = incoming.unreadable.has(name) && !(name in ARRAYS) && !isAnnounced(name, here);
+  const isDayUnknown = name === "publication_date" && isAnnounced(here);
+  const isUnread = incoming.reader.unreadableFields.has(name) && !(name in ARRAYS) &&
+    !isDayUnknown;
   return !isUnread &&
     (incoming.notification !== PARTIAL || block !== null && incoming.blocks.includes(block));
 }
 
-/** Whether the field is the link of a resource, which is told of. */
+/** Whether the field is the cover, and which a resource links to: the warning is about that resource. */
 function isInResources(name: string, { product }: Book): boolean {
   return name === "cover_image_url" &&
     product.cover_image_url === coverOf(product.supporting_resources);
 }
 
 /** A value without rows that repeat others. */
-function writeOnce(name: string, value: unknown): unknown {
+function withoutRepeats(name: string, value: unknown): unknown {
   if (name !== "contributors") return value;
   const repeated = repeatedRows(value);
   return repeated.size === 0 ? value : objectsIn(value).filter((row) => !repeated.has(row));

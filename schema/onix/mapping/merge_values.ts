@@ -2,7 +2,7 @@ import type { Entry } from "../../bodies.ts";
 import type { Field, Fields } from "../../fields.ts";
 import { isEqual } from "../../objects.ts";
 import type { Element } from "../xml/element.ts";
-import type { Conflict, Way } from "./conflicts.ts";
+import type { TellConflict, Way } from "./conflicts.ts";
 import { fieldCodec } from "./fields.ts";
 import type { FieldsOfObject } from "./merged_arrays.ts";
 import { placeOfDifference } from "./places.ts";
@@ -21,15 +21,15 @@ export interface Sides {
   here: Entry;
   /** Its element in the new record, and the entries that it is in. */
   at: Element;
-  of: Way;
+  within: Way;
 }
 
 /** The fields that are one value, if the sender has changed it and no edit stays. */
 export function changedIn(
   names: readonly string[],
   object: FieldsOfObject,
-  { before, after, here, at, of }: Sides,
-  conflict: Conflict,
+  { before, after, here, at, within }: Sides,
+  tellConflict: TellConflict,
 ): Entry {
   const { fields, composite } = object;
   const differing = (a: Entry, b: Entry) =>
@@ -40,8 +40,8 @@ export function changedIn(
   if (differing(before, after).length === 0) return {};
   const isEdited = differing(here, before).length > 0;
   const disputed = isEdited ? differing(here, after) : [];
-  const isKept = disputed.length > 0 && conflict(
-    { ...placeOfDifference(at, object, disputed[0]!, after, here), of },
+  const isKept = disputed.length > 0 && tellConflict(
+    { ...placeOfDifference(at, object, disputed[0]!, after, here), within },
     valuesInWords(disputed, after),
     valuesInWords(disputed, here),
   );
@@ -55,14 +55,14 @@ export function changedIn(
 export function keptTogether(
   merged: Entry,
   { fields, rules }: FieldsOfObject,
-  { after, here, at, of }: Sides,
-  conflict: Conflict,
+  { after, here, at, within }: Sides,
+  tellConflict: TellConflict,
 ): Entry {
   const kept: Entry = {};
   for (const { fields: names, check } of rules) {
     if (check({ ...merged, ...kept }) === undefined) continue;
-    const isKept = conflict(
-      { element: at, of },
+    const isKept = tellConflict(
+      { element: at, within },
       valuesInWords(names, after),
       valuesInWords(names, here),
     );

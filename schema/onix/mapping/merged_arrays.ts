@@ -24,37 +24,37 @@ export interface FieldsOfObject {
   rules: readonly Rule[];
 }
 
-/** An array whose entries have ids, in composites with this name. */
-export interface Entries extends FieldsOfObject, Keys {
+/** An array whose entries are merged one by one: its composite, its fields and what tells entries apart. */
+export interface MergedArray extends FieldsOfObject, Keys {
   /** What no two entries may share. */
   distinct: readonly Distinct[];
 }
 
 /** The arrays whose entries are merged one by one. */
-export const MERGED: Readonly<Record<string, Entries>> = {
+export const MERGED_ARRAYS: Readonly<Record<string, MergedArray>> = {
   ...Object.fromEntries(COLLATERAL_TYPES.map((type) => {
     const array = ARRAYS.collateral.types![type]!;
-    return [type, entriesOf(array, array.element)];
+    return [type, mergedArray(array, array.element)];
   })),
-  product_territories: entriesOf(ARRAYS.product_territories, "ProductSupply"),
-  product_sales_rights: entriesOf(ARRAYS.product_sales_rights, "SalesRights"),
+  product_territories: mergedArray(ARRAYS.product_territories, "ProductSupply"),
+  product_sales_rights: mergedArray(ARRAYS.product_sales_rights, "SalesRights"),
 };
 
-function entriesOf(
+function mergedArray(
   array:
     & Parameters<typeof keysOf>[0]
     & Pick<Rows, "together" | "rules" | "distinct">,
   composite: string,
-): Entries {
+): MergedArray {
   const { fields, together = [], rules = [], distinct = [] } = array;
   return { composite, fields, together, rules, distinct, ...keysOf(array) };
 }
 
 /** The array in this field of a composite, if its entries have ids. */
-export function entriesIn(name: string, field: Field): Entries | undefined {
+export function mergedArrayIn(name: string, field: Field): MergedArray | undefined {
   if (field.kind !== "rows" || field.isIdHidden) return;
   const place = elementOf(name, field);
-  return place === null ? undefined : entriesOf(field, place);
+  return place === null ? undefined : mergedArray(field, place);
 }
 
 /** What an element says of an entry. */
@@ -63,17 +63,17 @@ export function formOf({ fields, composite }: FieldsOfObject, entry: Entry): Ent
 }
 
 /** The readers of the new record and of the last one of its sender, which know the elements of entries. */
-export interface Records {
+export interface Readers {
   now: Reading["reader"];
   last: Reading["reader"] | undefined;
 }
 
 /** Pairs the entries of an array, of which those before may have elements in the last record. */
 export function pairsOf(
-  array: Entries,
+  array: MergedArray,
   before: readonly Entry[],
   after: readonly Entry[],
-  { now, last }: Records,
+  { now, last }: Readers,
   by: "same" | "place",
 ): Map<Entry, Entry> {
   const elementIn = (entry: Entry) => last?.elementOf(entry) ?? now.elementOf(entry);

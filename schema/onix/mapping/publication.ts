@@ -26,10 +26,9 @@ export function withOneDate(values: RecordValues): RecordValues {
   };
 }
 
-/** Whether this is the date of publication, and its day is not known. */
-export function isAnnounced(name: string, value: unknown): boolean {
-  return name === "publication_date" && typeof value === "string" &&
-    value.length < 10;
+/** Whether a date of publication is a month or a year: its day is not known. */
+export function isAnnounced(date: unknown): boolean {
+  return typeof date === "string" && date.length < 10;
 }
 
 /** The same two fields as a product has them, in the order of a record that says the same. */
@@ -37,7 +36,7 @@ export function withOwnDates(
   { publication_date: date, publishing_dates }: RecordValues,
   record: RecordValues,
 ): RecordValues {
-  if (!isAnnounced("publication_date", date)) {
+  if (!isAnnounced(date)) {
     return { publication_date: date, publishing_dates };
   }
   const announced = { publishing_date_role: "01", date };
