@@ -8,7 +8,7 @@ import {
   issueDemoKey,
 } from "../db/migrate.ts";
 import type { CopiedWebhook } from "../db/origin.ts";
-import { keepHistory } from "../db/history/retention.ts";
+import { keepDeletingOldVersions } from "../db/history/retention.ts";
 import { keepSpreading } from "../db/products/renames.ts";
 import { openReplica } from "../db/replica.ts";
 import { logDisabled } from "../middleware/sender/disabled.ts";
@@ -165,7 +165,7 @@ export async function openService(
     database,
     warn("Spreading renames to products has failed"),
   );
-  const stopHistory = keepHistory(
+  const stopDeleting = keepDeletingOldVersions(
     database,
     config.historyDays,
     warn("Deleting old versions of products has failed"),
@@ -199,7 +199,7 @@ export async function openService(
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
       stopSpreading();
-      stopHistory();
+      stopDeleting();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
       if (inFlight > 0) await drained.promise;

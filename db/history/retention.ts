@@ -48,11 +48,11 @@ interface Walk {
   after: string;
   end: string;
   /** Deletes what is due of the products whose versions are in a part of the walk. */
-  remove: (walked: Statement) => Statement;
+  remove: (versions: Statement) => Statement;
 }
 
-/** Deletes what is due every `INTERVAL_MS`. Returns the function that ends this. */
-export function keepHistory(
+/** Deletes what is due every `INTERVAL_MS`. Returns the function that stops it. */
+export function keepDeletingOldVersions(
   database: Database,
   days: number,
   onError: (error: unknown) => void,
@@ -78,7 +78,10 @@ export function keepHistory(
   return () => clearInterval(timer);
 }
 
-/** Deletes what is due. Returns how far it has walked: less than now if another process is at it. */
+/**
+ * Deletes what is due. Returns how far it has walked: no further than before if another process
+ * deletes.
+ */
 export async function deleteDue(
   database: Database,
   days: number,
@@ -102,7 +105,10 @@ export async function deleteDue(
   return { old: now!.old, made: now!.made };
 }
 
-/** Where the walks of a process begin. A product with too many versions is found at its next change. */
+/**
+ * Where the walks of a process begin. A product with too many versions is found at its next
+ * change.
+ */
 export function notWalked(): Walked {
   return {
     old: "-infinity",
@@ -110,7 +116,7 @@ export function notWalked(): Walked {
   };
 }
 
-/** Walks the versions of all organizations. Returns false if another process is at it. */
+/** Walks the versions of all organizations. Returns false if another process deletes. */
 async function walkVersions(
   database: Database,
   { after, end, remove }: Walk,
@@ -137,8 +143,8 @@ async function walkVersions(
 }
 
 /**
- * Removes what is due in the next batch of a walk. Returns the place of its last version, if
- * there was one, and whether no other process is at it.
+ * Deletes what is due in the next batch of a walk. Returns the place of its last version, if
+ * there was one, and whether no other process deletes.
  */
 async function walkBatch(
   queries: Queries,
@@ -195,10 +201,10 @@ function walkedBetween(from: WalkPlace, last: WalkPlace): Statement {
 }
 
 /** Deletes all but the newest versions of these products. */
-function removeSurplus(walked: Statement): Statement {
+function removeSurplus(versions: Statement): Statement {
   return removeBefore(sql`
     select s.product_id, n.change_version
-    from (${walked}) s
+    from (${versions}) s
     cross join lateral (
       select n.change_version
       from product_documents n
