@@ -7,13 +7,13 @@ import {
   type Rows,
 } from "../../schema/fields.ts";
 import { isEqual, isObject, objectsIn } from "../../schema/objects.ts";
-import { pairEntries, traitsOf } from "../../schema/onix/mapping/pairing.ts";
+import { type Keys, pairEntries, traitsOf } from "../../schema/onix/mapping/pairing.ts";
 import { FIELDS } from "../../schema/product.ts";
 
 /*
- * What one version of a product changes of another: of what bodies can say, and never of what
- * follows from something else, such as display names. Entries of arrays are told apart by
- * their ids, else as the edits of ONIX tell them apart.
+ * What one version of a product changes in another. It compares what bodies can say: what follows
+ * from something else, such as a display name, is left out. Entries of arrays are told apart by
+ * their ids, else as imports of ONIX tell them apart.
  */
 
 /** The most changes that an entry lists. */
@@ -66,7 +66,7 @@ function ofField(
         pointer,
         boxed(before),
         boxed(after),
-        { keyed: ({ value }) => ({ value }), key: ["value"], apart: [] },
+        { said: ({ value }) => ({ value }), key: ["value"], apart: [] },
         () => [],
       ).map(unboxed);
     case "values":
@@ -97,13 +97,9 @@ function ofValue(pointer: string, from: unknown, to: unknown): Difference[] {
 }
 
 /** How the entries of an array are told apart. */
-interface TellingApart {
+interface TellingApart extends Keys {
   /** What an entry says, without what follows from it. */
-  keyed: (entry: Entry) => Entry;
-  /** The fields by which entries without an id are paired. */
-  key: readonly string[];
-  /** The fields that tell entries of one key apart, the strongest first. */
-  apart: readonly string[];
+  said: (entry: Entry) => Entry;
 }
 
 function tellingApart(
@@ -111,7 +107,7 @@ function tellingApart(
 ): TellingApart {
   const keys = keysOf(field);
   return {
-    keyed: (entry) => saidIn(fieldsOf(field, entry), entry),
+    said: (entry) => saidIn(fieldsOf(field, entry), entry),
     ...keys,
     ...field.kind === "rows" &&
       { key: field.key ?? field.naturalKey ?? keys.key },
@@ -153,34 +149,20 @@ function saidIn(fields: Fields, entry: Entry): Entry {
   );
 }
 
-/** The entries that were added and removed, the changes of those that stayed, and whether these were moved. */
+/** The entries that were added or removed, the changes of those that stayed, and whether these moved. */
 function ofEntries(
   pointer: string,
   before: readonly Entry[],
   after: readonly Entry[],
-  { keyed, key, apart }: TellingApart,
+  telling: TellingApart,
   compare: (pointer: string, before: Entry, after: Entry) => Difference[],
 ): Difference[] {
-  const known = new Map<unknown, Entry>(
-    before.flatMap((entry) => entry.id ? [[entry.id, entry]] : []),
-  );
-  const byId = new Map(after.flatMap((entry) => {
-    const old = known.get(entry.id);
-    known.delete(entry.id);
-    return old ? [[entry, old] as const] : [];
-  }));
-  const taken = new Set(byId.values());
-  const pairs = pairEntries(
-    before.filter((entry) => !taken.has(entry)),
-    after.filter((entry) => !byId.has(entry)),
-    (entry) => traitsOf(keyed(entry), { key, apart }),
-    "key",
-  );
+  const earlier = earlierEntries(before, after, telling);
   const places = new Map(before.map((entry, place) => [entry, place]));
   const stayed: number[] = [];
   const changes = after.flatMap((entry, i): Difference[] => {
     const at = `${pointer}/${i}`;
-    const old = byId.get(entry) ?? pairs.get(entry);
+    const old = earlier.get(entry);
     if (!old) return [{ pointer: at, kind: "added", from: null, to: entry }];
     stayed.push(places.get(old)!);
     places.delete(old);
@@ -196,6 +178,30 @@ function ofEntries(
     ...removed,
     ...isMoved ? [{ pointer, kind: "moved" as const, from, to: stayed }] : [],
   ];
+}
+
+/** The earlier state of each entry that was there before: found by its id, else by what it says. */
+function earlierEntries(
+  before: readonly Entry[],
+  after: readonly Entry[],
+  { said, key, apart }: TellingApart,
+): Map<Entry, Entry> {
+  const known = new Map<unknown, Entry>(
+    before.flatMap((entry) => entry.id ? [[entry.id, entry]] : []),
+  );
+  const byId = new Map(after.flatMap((entry) => {
+    const old = known.get(entry.id);
+    known.delete(entry.id);
+    return old ? [[entry, old] as const] : [];
+  }));
+  const taken = new Set(byId.values());
+  const pairs = pairEntries(
+    before.filter((entry) => !taken.has(entry)),
+    after.filter((entry) => !byId.has(entry)),
+    (entry) => traitsOf(said(entry), { key, apart }),
+    "key",
+  );
+  return new Map([...byId, ...pairs]);
 }
 
 /** Codes and URLs as entries. */
