@@ -1,5 +1,5 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, type ErrorDetail, invalid, unknownReference } from "../../schema/errors.ts";
+import { ApiError, invalid, unknownReference } from "../../schema/errors.ts";
 import type { Queries } from "../database.ts";
 import { transactionOrDryRun } from "../dry_run.ts";
 import { selectProducts } from "../products/read.ts";
@@ -33,7 +33,7 @@ export async function restoreProduct(
     while (!isDone) {
       const cause = { change };
       const { faults } = await writeTogether(tx, [cause], restoreOnix(tx));
-      const fault = withSeries(faults.get(cause), change.body);
+      const fault = withLostSeries(faults.get(cause), change.body);
       if (!fault) break;
       const gone = fault.details.flatMap((detail) =>
         detail.code === "unknown_reference" && "pointer" in detail ? detail.pointer : []
@@ -41,8 +41,7 @@ export async function restoreProduct(
       if (!skipMissing || gone.length < fault.details.length) throw fault;
       skipped.push(...gone);
       change = { ...change, body: withoutReferences(change.body, gone) };
-      isDone = change.method === "update" &&
-        Object.keys(change.body).length === 0;
+      isDone = change.method === "update" && Object.keys(change.body).length === 0;
     }
     const [[found]] = await tx.send(selectProducts([change.id]));
     const { product } = found!;
@@ -50,32 +49,22 @@ export async function restoreProduct(
   });
 }
 
-/** The error with the series, if that is one of the collections that are gone. */
-function withSeries(
-  error: ApiError | undefined,
-  body: ProductBody,
-): ApiError | undefined {
+/** The error, which names the series too if its collection is gone. */
+function withLostSeries(error: ApiError | undefined, body: ProductBody): ApiError | undefined {
   const { series_id, product_collections } = body;
   if (!error || !series_id) return error;
   const gone = (product_collections as Entry[] | undefined ?? []).findIndex(
     ({ collection_id }) => collection_id === series_id,
   );
   const isGone = error.details.some((detail) =>
-    "pointer" in detail &&
-    detail.pointer === `/product_collections/${gone}/collection_id`
+    "pointer" in detail && detail.pointer === `/product_collections/${gone}/collection_id`
   );
   if (!isGone) return error;
-  return invalid("The body", [
-    ...error.details,
-    unknownReference("/series_id") as ErrorDetail,
-  ]);
+  return invalid("The body", [...error.details, unknownReference("/series_id")]);
 }
 
 /** The body without these references. An entry that a reference identifies is left out. */
-function withoutReferences(
-  body: ProductBody,
-  pointers: readonly string[],
-): ProductBody {
+function withoutReferences(body: ProductBody, pointers: readonly string[]): ProductBody {
   const left: Entry = { ...body };
   const places = pointers.map((pointer) => pointer.split("/").slice(1));
   for (const [name, index] of places) {
