@@ -13,8 +13,8 @@ import {
   type Reading,
   type RecordValues,
 } from "../../schema/onix/mapping/reading.ts";
+import type { Message } from "../../schema/onix/report/message.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
-import type { Message } from "../../schema/onix/xml/paths.ts";
 import { FIELDS } from "../../schema/product.ts";
 import type { LinkRow } from "./link_tables.ts";
 import type { Links } from "./links.ts";

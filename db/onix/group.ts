@@ -1,4 +1,4 @@
-import type { Message } from "../../schema/onix/xml/paths.ts";
+import type { Message } from "../../schema/onix/report/message.ts";
 import { sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";

@@ -1,9 +1,10 @@
 import { guarded } from "../../schema/defects.ts";
 import { type Incoming, readRecord, type Rejected } from "../../schema/onix/mapping/incoming.ts";
 import { notSentOf } from "../../schema/onix/mapping/outgoing.ts";
-import type { Notification } from "../../schema/onix/rules/notifications.ts";
+import type { Message } from "../../schema/onix/report/message.ts";
 import type { Outcome } from "../../schema/onix/report/report.ts";
-import type { Message, Paths } from "../../schema/onix/xml/paths.ts";
+import type { Notification } from "../../schema/onix/rules/notifications.ts";
+import type { Paths } from "../../schema/onix/xml/paths.ts";
 import type { Arrived } from "./arrived.ts";
 import { FAILED } from "./record_messages.ts";
 import { type StoredForm, storedForm } from "./stored_form.ts";

@@ -2,9 +2,9 @@ import { DEFECT } from "../../schema/defects.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
+import type { Message } from "../../schema/onix/report/message.ts";
 import { PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import { childrenOf } from "../../schema/onix/xml/element.ts";
-import type { Message } from "../../schema/onix/xml/paths.ts";
 import { sharedBy } from "../products/keys.ts";
 
 /* What is told of a record as a whole: why it is rejected, and what its sender should know. */

@@ -3,10 +3,10 @@ import { isAt, type Step, walk } from "./mapping/path.ts";
 import { Pointers, type Stop } from "./mapping/pointers.ts";
 import { shortened } from "./mapping/messages.ts";
 import type { Profile, Rule } from "./profiles.ts";
+import { MAX_RECORD_MESSAGES } from "./report/message.ts";
 import { dataElement, isAtMostOnce } from "./rules/facts.ts";
 import { dateIn } from "./xml/dates.ts";
 import { type Element, element, valueOf } from "./xml/element.ts";
-import { MAX_RECORD_MESSAGES } from "./xml/paths.ts";
 
 /*
  * Whether a recipient will take a product. In: the recipient's rules, and the message that it

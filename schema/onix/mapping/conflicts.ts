@@ -1,6 +1,6 @@
 import type { Entry } from "../../bodies.ts";
+import type { Message } from "../report/message.ts";
 import type { Element } from "../xml/element.ts";
-import type { Message } from "../xml/paths.ts";
 import type { Edits } from "./options.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { entryInWords, type EntryKind } from "./words.ts";

@@ -1,7 +1,8 @@
 import { codePoints } from "../../values.ts";
+import type { Message } from "../report/message.ts";
 import { DELETION, type Notification, NOTIFICATIONS, PARTIAL } from "../rules/notifications.ts";
 import { child, childrenOf, type Element, hasText, valueOf } from "../xml/element.ts";
-import { type Message, NO_PATHS, type Paths } from "../xml/paths.ts";
+import { NO_PATHS, type Paths } from "../xml/paths.ts";
 import { sentOf } from "../xml/sent.ts";
 import { withhold } from "../xml/withhold.ts";
 import { repeatedRows } from "./contributors.ts";

@@ -1,4 +1,4 @@
-import type { Message } from "../xml/paths.ts";
+import type { Message } from "../report/message.ts";
 import { conflictTeller } from "./conflicts.ts";
 import { MAPPED_FIELDS } from "./mapping.ts";
 import { mergeField, type Merging, saysField, type Sources } from "./merge_field.ts";

@@ -1,11 +1,7 @@
 import { codePoints } from "../../values.ts";
+import { MAX_RECORD_MESSAGES, type Message } from "../report/message.ts";
 import { type Element, valueOf } from "../xml/element.ts";
-import {
-  MAX_RECORD_MESSAGES,
-  type Message,
-  pathsOf,
-  type StepsOfComposites,
-} from "../xml/paths.ts";
+import { pathsOf, type StepsOfComposites } from "../xml/paths.ts";
 
 /*
  * The messages about the elements of a record. In: messages as they are found. Out: each once,

@@ -1,8 +1,8 @@
 import { type Element, element } from "../xml/element.ts";
-import type { Outcome, Report } from "./report.ts";
 import { indented, timeOf } from "../xml/write.ts";
 import { startTag } from "../xml/xml.ts";
-import type { Message } from "../xml/paths.ts";
+import type { Message } from "./message.ts";
+import type { Outcome, Report } from "./report.ts";
 
 /** What an acknowledgement says that is not in the report. */
 export interface Acknowledged {

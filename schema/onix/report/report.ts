@@ -1,10 +1,5 @@
-import {
-  MAX_PATHS,
-  MAX_RECORD_MESSAGES,
-  type Message,
-  NO_PATHS,
-  type Paths,
-} from "../xml/paths.ts";
+import { MAX_PATHS, NO_PATHS, type Paths } from "../xml/paths.ts";
+import { MAX_RECORD_MESSAGES, type Message } from "./message.ts";
 
 export const OUTCOMES = [
   "created",
