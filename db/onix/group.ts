@@ -42,7 +42,7 @@ export async function importGroup(
   const { dryRun, books, mayWait } = options;
   const matches = new Matches(await queries().scan(findProducts(items)), books);
   const waiting = new Set(
-    items.filter((item) => mayWait && matches.mayLose(item))
+    items.filter((item) => mayWait && matches.mayLoseIsbn(item))
       .map(({ gist: { reference } }) => reference),
   );
   const ready = items.filter(({ gist: { reference } }) => !waiting.has(reference));

@@ -44,23 +44,23 @@ export class Matches {
   /** The product of the record, if there is one, or `ambiguous`. */
   of({ gist }: Item): Found | "ambiguous" | undefined {
     const { notification } = gist;
-    const number = isbnNumber(gist);
+    const isbn = isbnNumber(gist);
     const bound = this.#bound(gist);
-    if (bound || notification === DELETION || number === null) return bound;
-    const [product, another] = this.sharing(number);
+    if (bound || notification === DELETION || isbn === null) return bound;
+    const [product, another] = this.withIsbn(isbn);
     return another ? "ambiguous" : product;
   }
 
   /** The products with this ISBN. */
-  sharing(number: string | null): readonly Found[] {
-    return this.#byIsbn.get(number) ?? [];
+  withIsbn(isbn: string | null): readonly Found[] {
+    return this.#byIsbn.get(isbn) ?? [];
   }
 
   /**
    * Whether a later record of the message may take the ISBN by which this one finds its product:
    * the product has another reference, whose record has not come yet.
    */
-  mayLose(item: Item): boolean {
+  mayLoseIsbn(item: Item): boolean {
     const found = this.of(item);
     return typeof found === "object" && found.reference !== null &&
       referencesOf(found).every((reference) =>

@@ -75,11 +75,11 @@ export function planOf(
       continue;
     }
     const { found } = match;
-    const isbn13 = isbnNumber(item.gist);
+    const isbn = isbnNumber(item.gist);
     const keys = sharedKeysOf(item, found);
     const earlier = keys.map((key) => planned.get(key)).find((one) => one);
     const isPartial = item.gist.notification === PARTIAL;
-    const comesLater = earlier ? isPartial : !found && writtenIsbns.has(isbn13);
+    const comesLater = earlier ? isPartial : !found && writtenIsbns.has(isbn);
     if (comesLater) {
       later = items.slice(at);
       break;
@@ -95,7 +95,7 @@ export function planOf(
     }
     const one: Planned = found ? { item, id: found.id, found } : { item, id: uuidv7() };
     for (const key of keys) planned.set(key, one);
-    if (found && isbn13) writtenIsbns.add(isbn13);
+    if (found && isbn) writtenIsbns.add(isbn);
   }
 
   const { changes = [], deletions = [], unchanged = [] } = Object.groupBy(
@@ -115,7 +115,7 @@ function matchOf(
   const found = matches.of(item);
   const { rival } = item;
   if (found === "ambiguous") {
-    const sharing = matches.sharing(isbnNumber(item.gist));
+    const sharing = matches.withIsbn(isbnNumber(item.gist));
     return { outcome: outcomeOf(item, "rejected", null, ambiguous(item.incoming, sharing)) };
   }
   if (rival !== undefined && isOfRival(rival, item, found)) {
@@ -145,8 +145,8 @@ function isStale(
 /** What another record of the same product shares with this one: the product, or while there is none, a reference or an ISBN. */
 function sharedKeysOf({ gist }: Item, found: Found | undefined): string[] {
   if (found) return [`id ${found.id}`];
-  const isbn13 = isbnNumber(gist);
-  return [`reference ${gist.reference}`, ...isbn13 ? [`isbn ${isbn13}`] : []];
+  const isbn = isbnNumber(gist);
+  return [`reference ${gist.reference}`, ...isbn ? [`isbn ${isbn}`] : []];
 }
 
 /** The outcome of a record after which another one of its product comes. */
