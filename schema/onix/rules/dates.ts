@@ -15,9 +15,9 @@ export type ReadDate =
 interface Format {
   /** How messages name it. */
   form?: string;
-  /** What begins and ends on no certain day: weeks, quarters, seasons, words. */
+  /** What has no exact first and last day: weeks, quarters, seasons, words. */
   withoutDay?: RegExp;
-  /** The first and the last day of what one end of a span names. Seasons begin on no certain day. */
+  /** The first and the last day of what one end of a span names. */
   daysOf?: (end: string) => Days | undefined;
 }
 
@@ -59,7 +59,7 @@ export function parseDate(text: string, format: string): ReadDate {
   if (withoutDay?.test(text)) {
     return {
       fault: "imprecise_date",
-      message: "A date of no certain day is kept in the record",
+      message: "A date without an exact day is kept in the record",
     };
   }
   const span = daysOf && parseSpan(text, form!.length / 2, daysOf);
@@ -72,13 +72,13 @@ export function parseDate(text: string, format: string): ReadDate {
       message: `Expected a date${form ? ` as ${form}` : ""}`,
     };
   }
-  return FORMATS_OF_DATES[text.length] === format || isWithTime(text, format)
+  return FORMAT_BY_LENGTH[text.length] === format || isWithTime(text, format)
     ? { date }
     : { date, reformatted: true };
 }
 
-/** The format of a date without signs, by its length. */
-export const FORMATS_OF_DATES: Readonly<Record<number, string>> = {
+/** The format of a date without separators, by its length. */
+export const FORMAT_BY_LENGTH: Readonly<Record<number, string>> = {
   4: "05",
   6: "01",
   8: "00",
@@ -88,7 +88,7 @@ function isWithTime(text: string, format: string): boolean {
   return text.includes("T") && ["00", "13", "14"].includes(format);
 }
 
-/** A date as `YYYY-MM-DD`, `YYYY-MM` or `YYYY`, with or without signs, and perhaps a time. */
+/** A date as `YYYY-MM-DD`, `YYYY-MM` or `YYYY`, with or without separators, and perhaps a time. */
 function parsePlain(text: string): string | undefined {
   const [, year, month, day] = /^(\d{4})(?:(\d\d)(?:(\d\d)(?:T[\d:+-]+Z?)?)?)?$/.exec(text) ??
     /^(\d{4})-(\d\d)(?:-(\d\d)(?:T[\d:.+-]+Z?)?)?$/.exec(text) ?? [];
@@ -117,7 +117,7 @@ function parseSpan(
   };
 }
 
-/** The ends of a span without signs, which may have one between them, and in them. */
+/** The two ends of a span without their separators, which may stand between them and in them. */
 function endsOf(text: string, length: number): string[] {
   const bare = text.replace(/^(\d+)\D(\d+)$/, "$1$2")
     .replace(/^(\d{4}-\d\d-\d\d)\D+(\d{4}-\d\d-\d\d)$/, "$1$2")
@@ -132,7 +132,10 @@ function dayOfDate(end: string): Days | undefined {
   return date === undefined ? undefined : { from: date, to: date };
 }
 
-/** The n-th period of so many months in a year, of which an end has the number after the year. */
+/**
+ * The first and the last day of a period of `count` months. `end` is its year and, after that, its
+ * number within the year.
+ */
 function months(end: string, count: number): Days | undefined {
   const [year, number] = [Number(end.slice(0, 4)), Number(end.slice(4))];
   if (number < 1 || number > 12 / count) return;

@@ -1,4 +1,4 @@
-import { FORMATS_OF_DATES, parseDate, type ReadDate } from "../rules/dates.ts";
+import { FORMAT_BY_LENGTH, parseDate, type ReadDate } from "../rules/dates.ts";
 import { child, childValue, type Element, element, valueOf } from "./element.ts";
 
 /** What the `Date` of a composite such as `PublishingDate` says, or undefined without one. */
@@ -30,7 +30,7 @@ export function dateOf(found: Element): ReadDate {
 /** Writes a date in the format that says how much of it is known. */
 export function writeDate(composite: Element, date: string): void {
   const digits = date.replaceAll("-", "");
-  const format = FORMATS_OF_DATES[digits.length]!;
+  const format = FORMAT_BY_LENGTH[digits.length]!;
   composite.children = composite.children.filter(({ name }) => name !== "DateFormat");
   const attributes: Record<string, string> = format === "00" ? {} : { dateformat: format };
   const known = child(composite, "Date");

@@ -68,7 +68,7 @@ export function isContradictory(territory: Element, tell: TellLoss): boolean {
 const FIRST_OR_LAST = ["14", "15"];
 const SPAN_ROLE = "24";
 
-/** Whether a period cannot be read. That of a price begins and ends on certain days. */
+/** Whether a period cannot be read. That of a price begins and ends on exact days. */
 export function isPeriodLost(period: Element, tell: TellLoss): boolean {
   const role = childValue(period, "PriceDateRole");
   const read = dateIn(period);
