@@ -72,8 +72,8 @@ export function limits(name: string, composite = ""): boolean {
     : LIMITS_IN.get(composite)?.includes(name) ?? false;
 }
 
-/** Whether a block that loses what limits it goes, too: a supply, with the last of its markets. */
-export function goesWithLimits(
+/** Whether a block is a supply that has no market left. It goes with the last of them. */
+export function isSupplyWithoutMarkets(
   block: string,
   left: readonly { name: string }[],
 ): boolean {
@@ -85,10 +85,16 @@ export function adds(name: string, composite: string): boolean {
   return ADDS[composite]?.includes(name) ?? false;
 }
 
-/** The dates that are a time in which something is so, and their roles that are (undefined: all). */
-export const PERIODS: Readonly<
-  Record<string, { role: string; limiting?: readonly string[] }>
-> = {
+/** A date that says from when, until when or when something applies. */
+export interface Period {
+  /** The element that says its role. */
+  role: string;
+  /** The roles that limit. Absent: all do. */
+  limiting?: readonly string[];
+}
+
+/** The composites that are such dates. */
+export const PERIODS: Readonly<Record<string, Period>> = {
   PriceDate: { role: "PriceDateRole" },
   EpubLicenseDate: { role: "EpubLicenseDateRole" },
   // List 155: from, until, both, available from and until.

@@ -3,7 +3,7 @@ import { type Element, element, hasText, normalized, settledText } from "./eleme
 import { filler, type Substitutes } from "./fillers.ts";
 import { composite, dataElement, isComposite, isInRelease } from "../rules/facts.ts";
 import { ATTRIBUTES, validValue } from "../rules/kinds.ts";
-import { goesWithLimits, isRight, limits } from "../rules/limits.ts";
+import { isRight, isSupplyWithoutMarkets, limits } from "../rules/limits.ts";
 import type { Particle } from "../rules/models.ts";
 import { fitAll, matches } from "./fit.ts";
 import { type Paths, PathSet } from "./paths.ts";
@@ -207,5 +207,5 @@ function isLostWith(
   if (lost.length === 0) return false;
   // What a block loses are entries of their own.
   const isBlock = name === "Product" || parent === "Product";
-  return !isBlock || goesWithLimits(name, left);
+  return !isBlock || isSupplyWithoutMarkets(name, left);
 }

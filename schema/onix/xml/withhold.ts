@@ -10,7 +10,7 @@ import {
   nameInOnix21,
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
-import { adds, goesWithLimits, isRight, limits, PERIODS } from "../rules/limits.ts";
+import { adds, isRight, isSupplyWithoutMarkets, limits, PERIODS } from "../rules/limits.ts";
 import { child, childValue, type Element, hasText, saysSame } from "./element.ts";
 import {
   isContradictory,
@@ -55,7 +55,7 @@ function isSupplyLost(supply: Element, lost: readonly Element[]): boolean {
   const { name, children } = supply;
   const left = children.filter((each) => !each.isWithheld);
   const hadDetails = children.some((each) => each.name === "SupplyDetail");
-  return lost.length > 0 && goesWithLimits(name, left) ||
+  return lost.length > 0 && isSupplyWithoutMarkets(name, left) ||
     hadDetails && !child(supply, "SupplyDetail");
 }
 
