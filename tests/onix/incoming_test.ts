@@ -184,6 +184,36 @@ Deno.test("A record is read leniently", async (t) => {
     },
   );
 
+  await t.step("more rights than a product has stay in the record together", async () => {
+    const right = (publisher: unknown) =>
+      `SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB) PublisherName=${publisher})`;
+    const rights = (count: number, first = "Press") =>
+      right(first) + Array.from({ length: count - 1 }, (_, i) => right(i)).join("");
+    const rest = "ROWSalesRightsType=03";
+    const cases: [form: string, read: number | undefined, ...faults: string[]][] = [
+      [rights(500), 500],
+      [rights(499) + rest, 500],
+      [rights(501), undefined, "too_many SalesRights[501]"],
+      [rights(500) + rest, undefined, "too_many ROWSalesRightsType"],
+      [
+        rights(501, "x".repeat(2_001)),
+        undefined,
+        "too_long SalesRights[1]/PublisherName",
+        "too_many SalesRights[501]",
+      ],
+    ];
+    for (const [form, read, ...faults] of cases) {
+      const { values, unmapped, ...rest } = await incoming(leastWith(`PublishingDetail(${form})`));
+      assertEquals(values.product_sales_rights?.length, read, faults.join());
+      assertEquals(
+        shown(rest),
+        faults.map((fault) => `warning ${fault.replace(" ", " /Product/PublishingDetail/")}`),
+      );
+      const kept = unmapped.paths.filter((path) => path.includes("SalesRights"));
+      assertEquals(kept.length > 0, read === undefined, faults.join());
+    }
+  });
+
   await t.step("all collateral is one array of a product", async () => {
     const texts = "TextContent(TextType=03 ContentAudience=00 Text=x)".repeat(
       300,

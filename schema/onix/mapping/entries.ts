@@ -1,6 +1,6 @@
 import type { Entry } from "../../bodies.ts";
 import { isInRelease } from "../rules/facts.ts";
-import { isRight, limits } from "../rules/limits.ts";
+import { limits } from "../rules/limits.ts";
 import { type Distinct, isEqual, MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { checkedArray } from "./checks.ts";
 import { childrenOf, type Element, element, replaceChildren } from "../xml/element.ts";
@@ -68,12 +68,6 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
         reader.release(found);
         return [];
       });
-      const areSomeLost = read.length < Math.min(all.length, MAX_ENTRIES);
-      // Some rights without the others would say more than the sender did.
-      if (areSomeLost && isRight({ name })) {
-        all.forEach((found) => reader.release(found));
-        return reader.fail();
-      }
       return checkedArray(codec, name, composite, read, reader, codec.fieldIn);
     },
     write(composite, now, before, reader) {

@@ -1,12 +1,14 @@
 import type { Column } from "../../fields.ts";
-import { objectsIn } from "../../objects.ts";
+import type { Entry } from "../../bodies.ts";
+import { MAX_ENTRIES, objectsIn } from "../../objects.ts";
 import { ARRAYS } from "../../product.ts";
-import { child, childrenOf, setChild } from "../xml/element.ts";
+import { child, childrenOf, type Element, setChild } from "../xml/element.ts";
 import { checked } from "./checks.ts";
 import { compositesOf } from "./entries.ts";
 import { entryCodec, projectionOf } from "./fields.ts";
 import { codecAt } from "./path_codec.ts";
 import { type FieldCodec, textOf } from "./codec.ts";
+import type { RecordReader } from "./record_reader.ts";
 
 /*
  * Where a product may be sold. What applies in the rest of the world is an entry of the same
@@ -25,19 +27,32 @@ export function salesRights(): FieldCodec {
   const entry = entryCodec("SalesRights", ARRAYS.product_sales_rights);
   const project = projectionOf("SalesRights", ARRAYS.product_sales_rights);
   const inTerritory = compositesOf("SalesRights", entry);
+  const readRest = (parent: Element, reader: RecordReader): Entry[] => {
+    const found = child(parent, rest);
+    const code = typeOfRest.read(parent, reader);
+    if (!found || !code) return [];
+    const right = { sales_rights_type: code, is_rest_of_world: true };
+    const { result } = reader.attempt(() => entry.accept(right, found, reader));
+    return result ? [reader.tie(found, result)] : [];
+  };
   return {
     find: (parent, index = 0) =>
       [...childrenOf(parent, "SalesRights"), ...childrenOf(parent, rest)][
         index
       ],
     read(parent, reader) {
-      const rights = inTerritory.read(parent, reader) as unknown[] | undefined;
-      const found = child(parent, rest);
-      const code = rights && typeOfRest.read(parent, reader);
-      if (!found || !code) return rights;
-      const right = { sales_rights_type: code, is_rest_of_world: true };
-      const { result } = reader.attempt(() => entry.accept(right, found, reader));
-      return result ? [...rights, reader.tie(found, result)] : rights;
+      const inRest = readRest(parent, reader);
+      const rights = [...objectsIn(inTerritory.read(parent, reader)), ...inRest];
+      const elements = [
+        ...childrenOf(parent, "SalesRights"),
+        ...inRest.map((right) => reader.elementOf(right)!),
+      ];
+      const over = elements[MAX_ENTRIES];
+      if (!over && rights.length === elements.length) return rights;
+      if (over) reader.warn("too_many", `At most ${MAX_ENTRIES} entries`, over);
+      // Some rights without the others would say more than the sender did.
+      for (const each of elements) reader.release(each);
+      return reader.fail();
     },
     write(parent, now, before, reader) {
       const all = objectsIn(now);
