@@ -341,6 +341,22 @@ Deno.test("A record is read leniently", async (t) => {
   });
 });
 
+Deno.test("A URL loses all that stands before its host", async () => {
+  const cases = {
+    "https://me@example.org/1.jpg": "https://example.org/1.jpg",
+    "https://me:secret@example.org/1.jpg": "https://example.org/1.jpg",
+    "https://me:sec@ret@example.org/1.jpg": "https://example.org/1.jpg",
+    "https://example.org/@me/1.jpg": "https://example.org/@me/1.jpg",
+    "https://example.org?to=me@example.org": "https://example.org?to=me@example.org",
+  };
+  for (const [url, stored] of Object.entries(cases)) {
+    const { values } = await incoming(leastWith(
+      `CollateralDetail(SupportingResource(ResourceContentType=01 ContentAudience=00 ResourceMode=03 ResourceVersion(ResourceForm=02 ResourceLink=${url})))`,
+    ));
+    assertEquals(values.cover_image_url, stored);
+  }
+});
+
 Deno.test("A record is rejected for its own faults", async () => {
   const isbn = "ProductIdentifier(ProductIDType=15 IDValue=9780306406158)";
   const cases: Record<string, string> = {

@@ -63,8 +63,8 @@ function changedTree(
   return change(children === each.children ? each : { ...each, children });
 }
 
-/** The user and password of a URL (RFC 3986, 3.2.1). */
-const CREDENTIALS = /\b((?:https?|ftps?|sftp):\/\/)[^\s\/?#@"'<>]*@/gi;
+/** The user and password of a URL: all to the last `@` before its path (URL Standard, 4.4). */
+const CREDENTIALS = /\b((?:https?|ftps?|sftp):\/\/)[^\s\/?#"'<>]*@/gi;
 
 function hasCredentials({ text }: Element): boolean {
   return text.includes("@") && text.search(CREDENTIALS) >= 0;
