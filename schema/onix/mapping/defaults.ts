@@ -5,7 +5,10 @@ import { child, childrenOf, childValue, type Element, element } from "../xml/ele
  * lose their passwords.
  */
 
-/** The record as it is stored. `headerPaths` are the paths of the defaults in the header. */
+/**
+ * The record as it is stored: with the defaults of its header, without passwords in URLs.
+ * `headerPaths` are the paths of the defaults in the header.
+ */
 export function withDefaults(
   product: Element,
   header: Element,
@@ -24,24 +27,40 @@ export function withDefaults(
   const type = defaultOf("DefaultPriceType", "PriceType");
   const currency = defaultOf("DefaultCurrencyCode", "CurrencyCode");
   const record = changedTree(product, (each) => {
-    if (each.name === "DescriptiveDetail" && language) {
-      const isKnown = childrenOf(each, "Language").some((one) =>
-        childValue(one, "LanguageRole") === "01"
-      );
-      return isKnown ? each : withMore(each, [
-        element("Language", [element("LanguageRole", "01"), language]),
-      ]);
+    switch (each.name) {
+      case "DescriptiveDetail":
+        return withLanguage(each, language);
+      case "Price":
+        return withPriceDefaults(each, type, currency);
+      default:
+        return withoutCredentials(each);
     }
-    if (each.name === "Price" && (type || currency)) {
-      const isPriced = child(each, "PriceAmount") !== undefined;
-      return withMore(each, [
-        ...type && !child(each, "PriceType") ? [type] : [],
-        ...currency && isPriced && !child(each, "CurrencyCode") ? [currency] : [],
-      ]);
-    }
-    return hasCredentials(each) ? { ...each, text: each.text.replace(CREDENTIALS, "$1") } : each;
   });
   return { record, headerPaths };
+}
+
+/** The block with the language of the text, unless it says one. */
+function withLanguage(descriptive: Element, language: Element | undefined): Element {
+  const isKnown = childrenOf(descriptive, "Language").some((each) =>
+    childValue(each, "LanguageRole") === "01"
+  );
+  if (!language || isKnown) return descriptive;
+  return withMore(descriptive, [
+    element("Language", [element("LanguageRole", "01"), language]),
+  ]);
+}
+
+/** The price with its type, and its amount with a currency, unless it says them. */
+function withPriceDefaults(
+  price: Element,
+  type: Element | undefined,
+  currency: Element | undefined,
+): Element {
+  const isPriced = child(price, "PriceAmount") !== undefined;
+  return withMore(price, [
+    ...type && !child(price, "PriceType") ? [type] : [],
+    ...currency && isPriced && !child(price, "CurrencyCode") ? [currency] : [],
+  ]);
 }
 
 function withMore(each: Element, more: Element[]): Element {
@@ -66,6 +85,8 @@ function changedTree(
 /** The user and password of a URL: all to the last `@` before its path (URL Standard, 4.4). */
 const CREDENTIALS = /\b((?:https?|ftps?|sftp):\/\/)[^\s\/?#"'<>]*@/gi;
 
-function hasCredentials({ text }: Element): boolean {
-  return text.includes("@") && text.search(CREDENTIALS) >= 0;
+function withoutCredentials(each: Element): Element {
+  const { text } = each;
+  const hasCredentials = text.includes("@") && text.search(CREDENTIALS) >= 0;
+  return hasCredentials ? { ...each, text: text.replace(CREDENTIALS, "$1") } : each;
 }
