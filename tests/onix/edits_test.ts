@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { onixTestsOf } from "../support/client/onix.ts";
 import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
+import { xml } from "./records.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -306,6 +307,41 @@ it2("of the supply of one market", async ({ org, onix, product }) => {
     data.map(({ id }: Any) => id),
   );
 });
+
+it2(
+  "of a supply whose market cannot be read, however often it comes",
+  async ({ org, onix, product, sql }) => {
+    const supply = (reference: string, country: string, availability = "20") =>
+      xml(
+        `ProductSupply(MarketReference=${reference} Market(Territory(CountriesIncluded=${country})) SupplyDetail(Supplier(SupplierRole=01 SupplierName=Quay) ProductAvailability=${availability}))`,
+      );
+    const withSupplies = (text: string, ...supplies: string[]) =>
+      message(text.replace(/<ProductSupply>[^]*<\/ProductSupply>/, supplies.join("")));
+    const update = (...supplies: string[]) =>
+      withSupplies(partial(record(), "ProductSupply"), ...supplies);
+    const stored = async () => {
+      const [row] = await sql`select record from onix_records where organization_id = ${org.id}`;
+      return Array.from(
+        row!.record.matchAll(/<MarketReference>(\w+)<[^]*?<CountriesIncluded>(\w+)</g),
+        ([, reference, country]) => `${reference} ${country}`,
+      );
+    };
+    const whole = withSupplies(record(), supply("A", "GB"), supply("B", "IE"), supply("C", "FR"));
+    const { outcomes: [{ id }] } = await onix.report(whole);
+
+    const first = await onix.report(update(supply("A", "GB", "40"), supply("B", "QQ")));
+    const again = await onix.report(update(supply("A", "GB", "40"), supply("B", "QQ")));
+    const alone = await onix.report(update(supply("B", "QQ")));
+
+    assertEquals([first.updated, again.unchanged, alone.unchanged], [1, 1, 1]);
+    assertEquals(await stored(), ["C FR", "A GB", "B QQ"]);
+    const { product_territories } = await product(id);
+    assertEquals(
+      product_territories.map(({ market_reference }: Any) => market_reference),
+      ["C", "A"],
+    );
+  },
+);
 
 const it3 = onixTestsOf("A record finds its product");
 

@@ -1,4 +1,4 @@
-import { child, childrenOf, childValue, type Element, saySame } from "../xml/element.ts";
+import { child, childValue, type Element, saySame } from "../xml/element.ts";
 import { withhold } from "../xml/withhold.ts";
 import { copyIds } from "./ids.ts";
 import { BLOCKS } from "./mapped.ts";
@@ -20,8 +20,8 @@ export interface Received {
 }
 
 /**
- * Reads the values that a product can have. Blocks in which the next record says the same have
- * its values: they are not read, and the ids of their elements go to that.
+ * Reads a stored record. A block that `next` repeats is not read again: it has the values of
+ * `next`, whose elements get the ids of its own.
  */
 export function readStoredRecord(
   record: Element,
@@ -59,29 +59,31 @@ function allOf({ children }: Element, name: string): Element[] {
   return children.filter((child) => child.name === name);
 }
 
-/** The stored record after a partial update: the update's blocks replace its own. */
+/**
+ * The stored record after a partial update: the update's blocks replace its own. Supplies that
+ * all have a market reference replace those with the same one.
+ */
 export function replaceBlocks(stored: Element, update: Element): Element {
-  const blocks = BLOCKS.filter((block) => child(update, block));
+  const blocks: readonly string[] = BLOCKS.filter((block) => child(update, block));
   const references = marketReferencesIn(update);
-  const isReplaced = (each: Element) =>
-    each.name === "ProductSupply" && references
-      ? references.includes(childValue(each, "MarketReference")!)
-      : (blocks as string[]).includes(each.name);
-  const children = stored.children.filter((each) => !isReplaced(each));
-  const added = update.children.filter(({ name }) => (blocks as string[]).includes(name));
-  const order = (name: string) => (BLOCKS as readonly string[]).indexOf(name);
+  const isOfOtherMarket = (each: Element) =>
+    each.name === "ProductSupply" && references !== undefined &&
+    !references.includes(childValue(each, "MarketReference"));
+  const others = stored.children.filter((each) =>
+    !blocks.includes(each.name) || isOfOtherMarket(each)
+  );
+  const added = update.children.filter(({ name }) => blocks.includes(name));
+  const order = (name: string) => BLOCKS.findIndex((block) => block === name);
   return {
     ...stored,
-    children: [...children, ...added].sort((a, b) => order(a.name) - order(b.name)),
+    children: [...others, ...added].sort((a, b) => order(a.name) - order(b.name)),
   };
 }
 
-/** The market references of all product supplies in a record, if all have one. */
-function marketReferencesIn(record: Element): string[] | undefined {
-  const references = childrenOf(record, "ProductSupply").map((supply) =>
+/** The market references of all product supplies in a record, also of withheld ones, if each has one. */
+function marketReferencesIn(record: Element) {
+  const references = allOf(record, "ProductSupply").map((supply) =>
     childValue(supply, "MarketReference")
   );
-  return references.length > 0 && !references.includes(undefined)
-    ? references as string[]
-    : undefined;
+  return references.includes(undefined) ? undefined : references;
 }
