@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { splitMessage } from "../../errors.ts";
 import { elementOf, type Fields, type List } from "../../fields.ts";
 import { array, type Distinct, isObject, MAX_ENTRIES } from "../../objects.ts";
 import { type Element, hasText } from "../xml/element.ts";
@@ -12,8 +13,8 @@ import type { RecordReader } from "./record_reader.ts";
  * the record alone, with a warning at its element.
  */
 
-/** The fields with which a record is rejected if they are wrong. */
-const NEEDED = ["title", "isbn13", "isbn10"];
+/** The fields whose faults reject the record. */
+const REJECTING = ["title", "isbn13", "isbn10"];
 
 /** Where a value stands, or the name of the element that is missing there. */
 export interface Spot {
@@ -26,8 +27,8 @@ interface CheckOptions {
   fields?: Fields;
   /** Whether what is refused leaves the rest. */
   keepsRest?: boolean | undefined;
-  /** Whether the record is rejected if it is refused. */
-  isNeeded?: boolean;
+  /** Whether a refused value rejects the record. */
+  rejects?: boolean;
 }
 
 /**
@@ -52,7 +53,7 @@ export function check(
     tell(issue, { element, missing: missing ?? empty }, reader, options);
   }
   // What rejects the record stays a value: it is not missing, too.
-  if (options.isNeeded) return value;
+  if (options.rejects) return value;
   if (!options.keepsRest || !isObject(value)) return;
   const refused = issues.map((issue) => wayOf(issue)[0] ?? "").filter((name) => name in value);
   if (refused.length === 0) return;
@@ -77,21 +78,21 @@ function tell(
   { message: words, type }: v.BaseIssue<unknown>,
   spot: Spot,
   reader: RecordReader,
-  { fields = {}, isNeeded }: CheckOptions = {},
+  { fields = {}, rejects }: CheckOptions = {},
 ): void {
   const { element, missing } = spot;
-  const [, code = "invalid", sentence = words] = /^(\w+): (.*)$/s.exec(words) ?? [];
-  // What ONIX does not demand is no fault of the sender: of that nothing is told.
+  const { code, message: sentence } = splitMessage(words);
+  // What ONIX does not demand is no fault of the sender, and gets no message.
   const lacksPart = missing !== undefined && (type === "object" || code === "too_few");
   const isWholeOfOnix = lacksPart && matchesSomeRelease(element, element.children.filter(hasText));
   if (isWholeOfOnix || isToldElsewhere(spot, reader)) return reader.fail();
   const told = lacksPart ? "required" : code;
   const message = lacksPart ? `${element.name} has no ${missing}` : inOnix(sentence, fields);
-  if (isNeeded) reader.reject(told, message, element, { missing });
+  if (rejects) reader.reject(told, message, element, { missing });
   else reader.failAt(element, told, message, { missing });
 }
 
-/** Whether something else tells of what is missing: of an empty composite, or of what was lost in it. */
+/** Whether another message covers what is missing: that its composite is empty, or that something in it was lost. */
 function isToldElsewhere({ element, missing }: Spot, reader: RecordReader): boolean {
   if (missing === undefined) return false;
   const isOfEmpty = missing !== element.name && !hasText(element);
@@ -104,14 +105,14 @@ export function checked<C extends Codec>(
   schema: v.GenericSchema,
   name = "",
 ): C {
-  const isNeeded = NEEDED.includes(name);
+  const rejects = REJECTING.includes(name);
   return {
     ...codec,
     read(parent, reader) {
       const element = codec.find?.(parent) ?? parent;
       const value = codec.read(parent, reader);
       const find = () => ({ element });
-      const output = check(schema, value, find, reader, { isNeeded });
+      const output = check(schema, value, find, reader, { rejects });
       const isRefused = value !== undefined && output === undefined;
       if (isRefused) reader.release(element);
       return output;

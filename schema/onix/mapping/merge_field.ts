@@ -143,7 +143,7 @@ export function saysField(name: string, incoming: NewRecord, here: unknown): boo
     (incoming.notification !== PARTIAL || block !== null && incoming.blocks.includes(block));
 }
 
-/** Whether the field is the cover, and which a resource links to: the warning is about that resource. */
+/** Whether the field is the cover, and a resource links to it: the warning is about that resource. */
 function isInResources(name: string, { product }: Book): boolean {
   return name === "cover_image_url" &&
     product.cover_image_url === coverOf(product.supporting_resources);

@@ -161,7 +161,7 @@ export class RecordReader {
     return { result, isWhole };
   }
 
-  /** Notes that the record says something for a field of the product, which cannot be read. */
+  /** Notes a field of the product for which the record says what cannot be read. */
   markUnreadable(field: string): void {
     this.#unreadableFields.add(field);
   }
