@@ -1,7 +1,7 @@
 import { codePoints } from "../values.ts";
 import { isAt, type Step, walk } from "./mapping/path.ts";
 import { Pointers, type Stop } from "./mapping/pointers.ts";
-import { shortened } from "./mapping/messages.ts";
+import { shownText } from "./mapping/messages.ts";
 import type { Profile, Rule } from "./profiles.ts";
 import { MAX_RECORD_MESSAGES } from "./report/message.ts";
 import { dataElement, isAtMostOnce } from "./rules/facts.ts";
@@ -88,7 +88,7 @@ function missingOf(
     severity,
     path: pathOfBreach(trail, rest),
     pointer: pointers.pointerTo(way),
-    value: rest.length > 0 ? null : shortened(valueOf(trail.at(-1)) ?? null),
+    value: rest.length > 0 ? null : shownText(trail.at(-1)),
     message,
   };
 }

@@ -40,6 +40,20 @@ it("an entry's field outlives a change of another", async ({ org, onix, product 
   assert(xml.includes("<PriceAmount>9.99<"), xml);
 });
 
+it("a long value is cut between characters in a message", async ({ org, onix }) => {
+  const title = `${"a".repeat(199)}😀 b`;
+  const { outcomes: [{ id }] } = await onix.report(message(record({ title: "One" })));
+  await org.put(`/api/products/${id}`, { title });
+
+  const { outcomes: [{ messages }] } = await onix.report(message(record({ title: "Two" })));
+
+  assertEquals(messages.map(({ message }: Any) => message), [
+    `The sender has changed this to Two: it takes the place of ${
+      "a".repeat(199)
+    }…, which was edited here`,
+  ]);
+});
+
 it("a renamed contributor is not doubled, and keeps what the record says", async ({ org, onix, product }) => {
   const text = (title: string, ...others: string[]) =>
     message(

@@ -83,9 +83,7 @@ export class Messages {
       this.#more++;
       return;
     }
-    const text = missing !== undefined || value === null
-      ? null
-      : shortened(valueOf(element) ?? null);
+    const text = missing !== undefined || value === null ? null : shownText(element);
     this.#told.push({ severity, code, element, missing, value: text, message });
     if (this.#told.length <= MAX_RECORD_MESSAGES) return;
     // An error says why the record is rejected.
@@ -120,7 +118,7 @@ export class Messages {
     const wanted = new Set([element]);
     const path = pathsOf(this.#record, wanted, this.#steps).get(element) ??
       `/${this.#record.name}`;
-    if (!missing) return { path, value: shortened(valueOf(element) ?? null) };
+    if (!missing) return { path, value: shownText(element) };
     const others = element.children.filter(({ name }) => name === missing);
     const position = others.length > 0 ? `[${others.length + 1}]` : "";
     return { path: `${path}/${missing}${position}`, value: null };
@@ -147,9 +145,13 @@ function isOfWhatIsRead(kind: string): boolean {
   return READ.includes(kind.slice(0, kind.indexOf(" ")));
 }
 
+/** The text of an element as messages show it. */
+export function shownText(element: Element | undefined): string | null {
+  const text = valueOf(element);
+  return text === undefined ? null : shortened(text);
+}
+
 /** The text, at most 200 characters of it. */
-export function shortened(text: string | null): string | null {
-  return text !== null && codePoints(text) > 200
-    ? `${[...text.slice(0, 400)].slice(0, 199).join("")}…`
-    : text;
+export function shortened(text: string): string {
+  return codePoints(text) > 200 ? `${[...text.slice(0, 400)].slice(0, 199).join("")}…` : text;
 }

@@ -3,6 +3,7 @@ import { isObject } from "../../objects.ts";
 import { CODE_LISTS } from "../../onix_codes.ts";
 import { dataElement } from "../rules/facts.ts";
 import { scalar, textOf } from "./codec.ts";
+import { shortened } from "./messages.ts";
 
 /*
  * Entries and values in words, by which a reader of a message knows which one is meant.
@@ -63,5 +64,5 @@ export function valueInWords(value: unknown): string {
   const isNone = plain === undefined && !(value instanceof Object);
   if (isNone) return "";
   const text = typeof plain === "string" ? plain : JSON.stringify(value);
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return shortened(text);
 }
