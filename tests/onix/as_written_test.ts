@@ -445,6 +445,21 @@ Deno.test("A record that is rejected has all its faults", async () => {
   );
 });
 
+Deno.test("A record that is rejected has all its faults, however many warnings come first", async () => {
+  const detail = xml("Subject(SubjectSchemeIdentifier=ZZ SubjectCode=x)".repeat(120));
+  const rest = xml("ProductIdentifier(ProductIDType=15 IDValue=9780306406158)");
+  const { records: [record], header } = await recordsOf(
+    message(least("1", { detail, rest, title: "x".repeat(501) })),
+  );
+  const read = readRecord(record!, header);
+  assertEquals(read.messages.length, 100);
+  assertEquals(
+    read.messages.filter(({ severity }) => severity === "error").map(({ code }) => code),
+    ["too_long", "invalid_isbn13"],
+  );
+  assertEquals(read.moreMessages, 22);
+});
+
 Deno.test("An element where ONIX 2.1 had it is said", async () => {
   const { incoming } = await readOf(
     "SupplyDetail(ProductAvailability=20) Language(LanguageRole=01 LanguageCode=eng) CityOfPublication=Leith Barcode(BarcodeType=10)",

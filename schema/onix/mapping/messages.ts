@@ -79,17 +79,14 @@ export class Messages {
       if (this.#toldBefore.has(once)) return;
       this.#toldBefore.add(once);
     }
-    if (this.#told.length >= MAX_RECORD_MESSAGES && severity === "warning") {
+    if (this.#told.length >= MAX_RECORD_MESSAGES) {
       this.#more++;
-      return;
+      if (severity === "warning") return;
+      // An error says why the record is rejected: the last warning makes room for it.
+      this.#told.splice(this.#told.findLastIndex(isWarning), 1);
     }
     const text = missing !== undefined || value === null ? null : shownText(element);
     this.#told.push({ severity, code, element, missing, value: text, message });
-    if (this.#told.length <= MAX_RECORD_MESSAGES) return;
-    // An error says why the record is rejected.
-    const i = this.#told.findLastIndex((one) => one.severity === "warning");
-    this.#told.splice(Math.max(i, MAX_RECORD_MESSAGES - 1), 1);
-    this.#more++;
   }
 
   /** What was reported, in the order of the record, and how much more was left out. */
@@ -143,6 +140,10 @@ const READ = [
 
 function isOfWhatIsRead(kind: string): boolean {
   return READ.includes(kind.slice(0, kind.indexOf(" ")));
+}
+
+function isWarning({ severity }: Told): boolean {
+  return severity === "warning";
 }
 
 /** The text of an element as messages show it. */
