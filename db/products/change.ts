@@ -53,6 +53,11 @@ export interface Deletion {
   id: string;
 }
 
+/** Whether each array in the body replaces the stored rows. */
+export function hasWholeArrays(change: Write): boolean {
+  return change.method === "create" || change.isWhole === true;
+}
+
 /** The condition that a column is the id of one of these products. */
 export function isIdOf(changes: readonly Change[]): Statement {
   return isOneOf(changes.map(({ id }) => id));

@@ -28,7 +28,7 @@ import {
   unprepared,
 } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { isIdOf, type Write } from "./change.ts";
+import { hasWholeArrays, isIdOf, type Write } from "./change.ts";
 import { contradictoryDates, tooManyEntries } from "./errors.ts";
 import { recordWithId } from "./json.ts";
 
@@ -48,13 +48,14 @@ export async function findErrors(
   );
   const stored = new Map(rows.map((row) => [row.id, row]));
   const pointers = Map.groupBy(unknown, ({ at }) => at);
-  return changes.map(({ method, id, body, keepsIds }, at) => {
+  return changes.map((change, at) => {
+    const { method, id, body } = change;
     const product = method === "create" ? NOTHING_STORED : stored.get(id.toLowerCase());
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) => unknownReference(pointer)),
       ...unattachedSeries(body, product),
       ...announcedBesideDay(body, product),
-      ...ROWS.flatMap(([name, array]) => wrongRows(name, array, body, product, !!keepsIds)),
+      ...ROWS.flatMap(([name, array]) => wrongRows(name, array, change, product)),
     ];
   });
 }
@@ -190,10 +191,10 @@ function announcedBesideDay(body: ProductBody, stored: StoredRows): ErrorDetail[
 function wrongRows(
   name: string,
   array: Rows,
-  body: ProductBody,
+  change: Write,
   { tables }: StoredRows,
-  keepsIds: boolean,
 ): ErrorDetail[] {
+  const { body, keepsIds } = change;
   const entries = body[name] as Entry[] | undefined;
   if (!entries) return [];
   const unknown = keepsIds ? [] : Array.from(namedRows(array, entries)).filter(
@@ -201,13 +202,14 @@ function wrongRows(
   );
   const rows = tables[array.table] ?? [];
   const added = entries.filter(({ id }) => !id).length;
+  const total = hasWholeArrays(change) ? entries.length : rows.length + added;
   return [
     ...unknown.map(({ path }) => unknownEntry(`/${name}/${path.join("/")}`)),
     ...entries.flatMap((entry, i) => {
       const row = rows.find(({ id }) => entry.id && id === entry.id);
       return row ? wrongRow(`/${name}/${i}`, array, entry, row) : [];
     }),
-    ...array.put === "patch" && rows.length + added > MAX_ENTRIES ? [tooManyEntries(name)] : [],
+    ...array.put === "patch" && total > MAX_ENTRIES ? [tooManyEntries(name)] : [],
   ];
 }
 

@@ -4,7 +4,7 @@ import { remembered } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
 import type { Statement } from "../connections/sql.ts";
 import { uuidv7 } from "../uuid.ts";
-import type { Write } from "./change.ts";
+import { hasWholeArrays, type Write } from "./change.ts";
 import {
   append,
   assertRows,
@@ -57,10 +57,6 @@ export function writeArrays(changes: readonly Write[]): ArrayWrites {
     writes: all.flatMap(({ writes }) => writes),
     deletions: all.flatMap(({ deletions }) => deletions),
   };
-}
-
-function hasWholeArrays(change: Write): boolean {
-  return change.method === "create" || change.isWhole === true;
 }
 
 /** An entry with an `id` updates that row, others are appended. `[]` deletes all rows. */

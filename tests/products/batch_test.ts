@@ -161,6 +161,24 @@ it("finds the one product among many that violates a constraint", async ({ org }
   assertEquals(await total(org), 21);
 });
 
+it("does not count the rows that an upsert replaces, whatever is wrong with others", async ({ org }) => {
+  const prices = (currency_code: string) =>
+    Array.from({ length: 300 }, (_, i) => ({
+      currency_code,
+      valid_from: new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10),
+    }));
+  await org.create({ isbn13: ISBN, product_prices: prices("GBP") });
+
+  const results = await send(org, [
+    upsert(ISBN, { title: "Emma", product_prices: prices("EUR") }),
+    create("Emma", { publisher_id: crypto.randomUUID() }),
+  ]);
+
+  assertEquals(statusesOf(results), [200, 400], JSON.stringify(results[0].error));
+  assertEquals(results[0].data.product_prices.length, 300);
+  assertEquals(results[1].error.details[0].code, "unknown_reference");
+});
+
 it("writes nothing if an operation of an atomic batch fails", async ({ org }) => {
   const { id } = await org.create();
   const cases = [
