@@ -3,6 +3,7 @@ import { organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { type KeyedOutcome, type KeyedRequest, withIdempotencyKey } from "../idempotency.ts";
+import { uuidv7 } from "../uuid.ts";
 import { type BatchOperation, bodyIn, type Placed } from "./batch_operation.ts";
 import { type Changing, planBatch } from "./batch_plan.ts";
 import { BatchResults, type ResultOptions } from "./batch_results.ts";
@@ -93,10 +94,14 @@ async function findIds(
     operations.map((operation): Write | ApiError => {
       if (operation instanceof ApiError) return operation;
       if ("updateError" in operation && operation.updateError) return operation.updateError;
-      const body = bodyIn(operation);
-      return operation.method === "update"
-        ? { method: "update", id: operation.id, body }
-        : ofUnknown(body);
+      switch (operation.method) {
+        case "create":
+          return { method: "create", id: uuidv7(), body: operation.body };
+        case "update":
+          return { method: "update", id: operation.id, body: operation.body };
+        default:
+          return ofUnknown(bodyIn(operation));
+      }
     }),
   );
   return found.flatMap((named, index): Placed[] => {

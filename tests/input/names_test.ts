@@ -285,6 +285,24 @@ it("with every other fault of the body", async ({ org }) => {
   assertEquals((await org.get("/api/products")).body.meta.total, 1);
 });
 
+it("with the series of a new product, which alone has none of its collections yet", async ({ org }) => {
+  const { collection } = await shelf(org);
+  const { id } = await org.create({ product_collections: [{ collection_id: collection }] });
+  const body = { title: "Emma", publisher_name: "Qqq", series_id: collection };
+
+  const { body: { data } } = await org.batch([
+    { method: "create", body },
+    { method: "update", id, body },
+    { method: "upsert", match: "isbn13", body: { ...body, isbn13: "9780141439587" } },
+  ]);
+
+  const created = (await org.post("/api/products", body)).body.error;
+  const told = [created, ...data.map(({ error }: { error: unknown }) => error)]
+    .map(({ details }) => details.map(({ pointer }: { pointer: string }) => pointer));
+  const name = "/publisher_name";
+  assertEquals(told, [[name, "/series_id"], [name, "/series_id"], [name], [name]]);
+});
+
 it("with every fault of an upsert, whether it finds a product or not", async ({ org }) => {
   const [known, unknown] = ["9780141439587", "9780441007318"];
   await org.post("/api/products", { title: "Emma", isbn13: known });
