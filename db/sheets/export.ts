@@ -3,7 +3,7 @@ import type { Entry } from "../../schema/bodies.ts";
 import { invalid, splitMessage } from "../../schema/errors.ts";
 import type { ListQuery } from "../../schema/list_query.ts";
 import { parseExact } from "../../schema/numbers.ts";
-import { cellOf } from "../../schema/sheets/cells.ts";
+import { writeCell } from "../../schema/sheets/cells.ts";
 import {
   columnOf,
   defaultColumns,
@@ -60,7 +60,7 @@ export async function exportSheet(
 
   function rowOf({ product: text }: ProductJson): string[] {
     const product = parseExact(text) as Entry;
-    return columns.map((column) => cellOf(valueOfColumn(product, column), column, decimal));
+    return columns.map((column) => writeCell(valueOfColumn(product, column), column, decimal));
   }
 
   async function* parts(): AsyncGenerator<string> {

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Entry } from "../bodies.ts";
 import { Isbn10 } from "../values.ts";
 import type { SheetColumn } from "./columns.ts";
-import { cellOfList, readList } from "./lists.ts";
+import { readList, writeList } from "./lists.ts";
 
 /* Cells, as people and spreadsheet programs write them. */
 
@@ -38,10 +38,10 @@ export function textOfSafe(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
-/** The cell of a value in an export. */
-export function cellOf(value: unknown, { kind, field }: SheetColumn, decimal?: Decimal): string {
+/** Writes a value as the cell of an export. */
+export function writeCell(value: unknown, { kind, field }: SheetColumn, decimal?: Decimal): string {
   if (value === null) return "";
-  if (kind === "list") return safeCell(cellOfList(field, value));
+  if (kind === "list") return safeCell(writeList(field, value));
   const text = JSON.isRawJSON(value) ? value.rawJSON : String(value);
   // One hyphen keeps an ISBN text in every program.
   if (kind === "isbn") {
@@ -57,9 +57,9 @@ export function cellOf(value: unknown, { kind, field }: SheetColumn, decimal?: D
  */
 export function isCellOf(value: unknown, cell: string, column: SheetColumn): boolean {
   if (column.kind === "isbn") return isbnOfCell(cell) === (value ?? "");
-  const [same, own] = [sameLines(cell), sameLines(cellOf(value, column))];
+  const [same, own] = [sameLines(cell), sameLines(writeCell(value, column))];
   return same === own || own !== "" && same === String(Number(own)) ||
-    column.kind === "amount" && same === cellOf(value, column, "comma");
+    column.kind === "amount" && same === writeCell(value, column, "comma");
 }
 
 /** Line ends of every kind, as one. */

@@ -3,12 +3,12 @@ import { type ApiError, splitMessage } from "../errors.ts";
 import { objectsIn } from "../objects.ts";
 import {
   type CellForm,
-  cellOf,
   isCellOf,
   type Read,
   readCell,
   textOfSafe,
   TOO_LONG,
+  writeCell,
 } from "./cells.ts";
 import { meantEntry, PUBLICATION, type SheetColumn, valueOfColumn } from "./columns.ts";
 import type { CellChange, SheetMessage } from "./report.ts";
@@ -150,7 +150,7 @@ export function cellChanges({ set }: Draft, valid: Entry): CellChange[] {
   return set.map(({ column, cell, before, value }) => ({
     column: column.name,
     ...column.kind === "list"
-      ? { from: cellOf(before, column), to: textOfSafe(cell) }
+      ? { from: writeCell(before, column), to: textOfSafe(cell) }
       : { from: before, to: value && (valueOfColumn(valid, column) ?? value) },
   })).filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }

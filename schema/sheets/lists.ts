@@ -74,12 +74,12 @@ function take(
   return at < 0 ? undefined : left.splice(at, 1)[0];
 }
 
-/** The cell of an array. */
-export function cellOfList(field: string, value: unknown): string {
+/** Writes an array as one cell. */
+export function writeList(field: string, value: unknown): string {
   return (value as Entry[]).map(LISTS[field]!.write).join("; ");
 }
 
-/** The entries of a cell, where the product has `stored`. */
+/** Reads the entries of a cell, where the product has `stored`. */
 export function readList(
   field: string,
   cell: string,
