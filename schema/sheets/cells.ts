@@ -27,7 +27,7 @@ export const TOO_LONG = "#too_long";
 /** What a spreadsheet program takes for a formula, with the guards before it. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
-/** A text as a cell that no program takes for a formula. */
+/** The text as a cell that no spreadsheet program takes for a formula. */
 export function safeCell(text: string): string {
   if (text.length >= MAX_CELL) return TOO_LONG;
   return FORMULA.test(text) ? `'${text}` : text;
@@ -52,8 +52,8 @@ export function writeCell(value: unknown, { kind, field }: SheetColumn, decimal?
 }
 
 /**
- * Whether the cell is what an export writes, in any form of amounts and line ends, or what a
- * spreadsheet program makes of it that takes it for a number: `4` of `04`.
+ * Whether the cell is what an export writes, in any form of amounts and line ends, or what is left
+ * after a spreadsheet program has taken it for a number: `4` of `04`.
  */
 export function isCellOf(value: unknown, cell: string, column: SheetColumn): boolean {
   if (column.kind === "isbn") return isbnOfCell(cell) === (value ?? "");
@@ -67,12 +67,12 @@ export function sameLines(text: string): string {
   return text.replace(/\r\n?/g, "\n");
 }
 
-/** What a cell says: a value for a body, or what is wrong, as `code: Sentence`. */
+/** What a cell says: a value for a body, or what is wrong with the cell, as `code: Sentence`. */
 export type Read = { value: unknown; warning?: string } | { fault: string };
 
 /**
- * Reads a cell that is not empty, where the product has a value. What it does not understand,
- * the rules of the body refuse.
+ * Reads a cell that is not empty, where the product has the value `before`. A value that is not
+ * understood here is refused by the rules of the body.
  */
 export function readCell(
   cell: string,
@@ -89,21 +89,33 @@ export function readCell(
       return readDate(cell.trim(), dates);
     case "list":
       return { value: readList(field, textOfSafe(cell), before as Entry[] ?? []) };
+    case "code":
+      return readCode(cell);
+    case "boolean":
+      return readBoolean(cell);
   }
+  return inner === "field_value" ? readCustomValue(cell, before) : { value: textOfSafe(cell) };
+}
+
+/** Reads a code. A spreadsheet program takes the zero off: no code has one digit. */
+function readCode(cell: string): Read {
+  const word = cell.trim();
+  return { value: /^\d$/.test(word) ? `0${word}` : textOfSafe(cell) };
+}
+
+function readBoolean(cell: string): Read {
   const word = cell.trim().toLowerCase();
-  // No code has one digit: a spreadsheet program has taken the zero off.
-  if (kind === "code" && /^\d$/.test(word)) return { value: `0${word}` };
-  // A custom value keeps its type.
-  const isTyped = inner === "field_value";
-  if (isTyped && typeof before === "number" && String(Number(word)) === word) {
-    return { value: Number(word) };
-  }
-  if (kind !== "boolean" && !(isTyped && typeof before === "boolean")) {
-    return { value: textOfSafe(cell) };
-  }
   if (["true", "yes", "1"].includes(word)) return { value: true };
   if (["false", "no", "0"].includes(word)) return { value: false };
   return { fault: "invalid_type: Expected true or false" };
+}
+
+/** Reads the value of a custom field, which keeps its type. */
+function readCustomValue(cell: string, before: unknown): Read {
+  if (typeof before === "boolean") return readBoolean(cell);
+  const word = cell.trim().toLowerCase();
+  const isNumber = typeof before === "number" && String(Number(word)) === word;
+  return { value: isNumber ? Number(word) : textOfSafe(cell) };
 }
 
 /** The ISBN of a cell, without what a spreadsheet program adds. */
