@@ -5,14 +5,14 @@ import { didYouMean, speller } from "../spelling.ts";
 import { COLUMN_PLACES, type ColumnPlace, KEYS } from "./places.ts";
 
 /*
- * A column of a sheet is a place in the JSON of a product, perhaps with a key: `title`,
- * `product_prices[GBP].retail_price`, `contributors[2].contributor_name`.
+ * A column of a sheet is a place in the JSON of a product: `title`. In an array it has the key or
+ * the position of an entry: `product_prices[GBP].retail_price`, `contributors[2].contributor_name`.
  */
 
 /** A column that a sheet has. */
 export interface SheetColumn extends ColumnPlace {
   name: string;
-  /** The fields that tell the entry, with their values, or its index. */
+  /** The fields that identify the entry, with their values, or its index. */
   key?: Entry | number;
 }
 
@@ -22,34 +22,44 @@ export const MATCHES = ["id", "product_code", "isbn13", "isbn10"];
 /** The most entries of an array. */
 const MAX_POSITION = 500;
 
-/** The parts of a name: a bracket ends at the last `]`. */
+/** The parts of a name. A bracket ends at the last `]`. */
 const COLUMN_NAME = /^(\w+)(?:\[(.*)\](?:\.(\w+))?)?$/s;
 
 /** Reads the name of a column. Returns what is wrong with it as `code: Sentence`. */
 export function columnOf(name: string, customFields: readonly string[]): SheetColumn | string {
-  const [, word = name, brackets, end = ""] = COLUMN_NAME.exec(name.trim()) ?? [];
-  const [field, label, inner] = [word.toLowerCase(), brackets?.trim(), end.toLowerCase()];
-  if (label === undefined) {
+  const [, word = name, brackets, end = ""] = COLUMN_NAME.exec(name) ?? [];
+  const field = word.toLowerCase();
+  if (brackets === undefined) {
     const place = COLUMN_PLACES.get(field);
     return place ? { name: field, ...place } : unknownColumn(name, nearField(field));
   }
+  const [label, inner] = [brackets.trim(), end.toLowerCase()];
   const place = COLUMN_PLACES.get(nameOf(field, "", inner));
   if (!place) return unknownColumn(name, nearInner(field, label, inner) ?? nearField(field));
-  if (!(field in KEYS)) {
-    const position = /^[1-9]\d*$/.test(label) ? Number(label) : Infinity;
-    return position <= MAX_POSITION
-      ? { name: nameOf(field, label, inner), ...place, key: position - 1 }
-      : `unknown_column: An entry of ${field} has a position from 1 to ${MAX_POSITION} in brackets`;
-  }
-  const meant = field === "custom_fields" ? customFieldOf(label, customFields) : label;
-  if (meant === undefined) {
-    const near = speller(customFields)(label);
-    return unknownColumn(name, near && nameOf(field, near, inner));
-  }
-  const key = KEYS[field]!(meant);
-  // Collateral with a type of text is text: its name does not say so.
-  const { collateral_type: _, ...told } = key;
-  return { name: nameOf(field, Object.values(told).join(" "), inner), ...place, key };
+  const keyOf = KEYS[field];
+  if (!keyOf) return positionedColumn(place, label);
+  if (field !== "custom_fields") return keyedColumn(place, keyOf(label));
+  const customField = customFieldOf(label, customFields);
+  if (customField !== undefined) return keyedColumn(place, keyOf(customField));
+  const near = speller(customFields)(label);
+  return unknownColumn(name, near && nameOf(field, near, inner));
+}
+
+/** The column of the entry at a position. */
+function positionedColumn(place: ColumnPlace, label: string): SheetColumn | string {
+  const { field, inner = "" } = place;
+  const position = /^[1-9]\d*$/.test(label) ? Number(label) : Infinity;
+  return position <= MAX_POSITION
+    ? { name: nameOf(field, label, inner), ...place, key: position - 1 }
+    : `unknown_column: An entry of ${field} has a position from 1 to ${MAX_POSITION} in brackets`;
+}
+
+/** The column of the entry with a key. */
+function keyedColumn(place: ColumnPlace, key: Entry): SheetColumn {
+  const { field, inner = "" } = place;
+  // A type of text implies that the collateral is text: the name leaves that out.
+  const { collateral_type: _, ...named } = key;
+  return { name: nameOf(field, Object.values(named).join(" "), inner), ...place, key };
 }
 
 function nameOf(field: string, key: string, inner: string): string {
@@ -57,14 +67,14 @@ function nameOf(field: string, key: string, inner: string): string {
 }
 
 function unknownColumn(name: string, near: string | undefined): string {
-  return `unknown_column: No column has the name ${printable(name.trim())}${didYouMean(near)}`;
+  return `unknown_column: No column has the name ${printable(name)}${didYouMean(near)}`;
 }
 
 function nearField(field: string): string | undefined {
   return speller([...COLUMN_PLACES.values()].map((one) => one.field))(field);
 }
 
-/** The nearest column of the same entry. Undefined if entries of the field have none. */
+/** The nearest column of the same entry. Undefined if the entries of the field have no columns. */
 function nearInner(field: string, label: string, inner: string): string | undefined {
   const fields = [...COLUMN_PLACES.values()].filter((one) => one.field === field)
     .flatMap((one) => one.inner ?? []);
@@ -78,7 +88,7 @@ function customFieldOf(label: string, customFields: readonly string[]): string |
   return customFields.find((one) => one.toLowerCase() === label.toLowerCase());
 }
 
-/** The entry that a column means. Of several prices of one currency it is that without a period. */
+/** The entry that a column means. Of several prices in one currency, the one without a period. */
 export function meantEntry(entries: readonly Entry[], key: Entry | number): Entry | undefined {
   if (typeof key === "number") return entries[key];
   const found = entries.filter((entry) =>
