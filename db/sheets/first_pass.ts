@@ -14,7 +14,6 @@ import { organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { keyName } from "../products/keys.ts";
 import { readCustomFields } from "./export.ts";
-import { Rivals, type Twin } from "./rivals.ts";
 import {
   areMeant,
   type MeantProduct,
@@ -22,6 +21,7 @@ import {
   productsByAddress,
   SheetRow,
 } from "./sheet_row.ts";
+import { type Twin, Twins } from "./twins.ts";
 
 /*
  * A sheet is read through before its first row is written: what is wrong with all of it is an
@@ -41,7 +41,7 @@ export interface Sheet extends SheetHeader {
   start: number;
   decimal: Decimal | undefined;
   skipped: number;
-  /** What is known of rows that have others of their product, by their lines. */
+  /** The rows that have another row of their product, by their lines. */
   twins: ReadonlyMap<number, Twin>;
 }
 
@@ -77,7 +77,7 @@ async function readAs(
   const { value: first } = await rows.next();
   if (!first) throw faultAt(1, "required: The sheet is empty: its first line names the columns");
   const header = readHeader(first.cells, first.line, await readCustomFields(queries()));
-  const rivals = new Rivals();
+  const twins = new Twins();
   const signs = new DecimalSigns();
   let block: SheetRow[] = [];
   let [count, skipped] = [0, 0];
@@ -90,7 +90,7 @@ async function readAs(
         ${meantProducts} where p.organization_id = ${organization} and ${areMeant(addresses)}
       `),
     );
-    for (const row of block) rivals.add(row, products.get(keyName(row.address!))?.[0]?.id);
+    for (const row of block) twins.add(row, products.get(keyName(row.address!))?.[0]?.id);
     block = [];
   }
 
@@ -110,7 +110,7 @@ async function readAs(
   }
   await remember();
   const decimal = given ?? signs.only();
-  return { ...header, form, start: first.line, decimal, skipped, twins: rivals.twins() };
+  return { ...header, form, start: first.line, decimal, skipped, twins: twins.byLine() };
 }
 
 /** The decimal signs in the amounts of a sheet, which has but one. */

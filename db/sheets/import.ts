@@ -8,8 +8,8 @@ import { ImportEnded } from "../import_ended.ts";
 import { BYTE_ORDER_MARK, csvOf } from "./export.ts";
 import { readThrough, type Sheet, type SheetReadOptions } from "./first_pass.ts";
 import { importRows } from "./group.ts";
-import type { Twin } from "./rivals.ts";
 import { SheetRow } from "./sheet_row.ts";
+import type { Twin } from "./twins.ts";
 
 /*
  * A sheet into the catalogue:
@@ -81,14 +81,10 @@ export async function importSheet(
   return { report: tally.report(), refused: () => mendable(source, sheet, tally.errors) };
 }
 
-/** Ends a row that has another of its product. */
-function endTwin(row: SheetRow, twin: Twin): void {
-  if (twin === "same") row.end("unchanged", []);
-  else {
-    row.refuse(
-      `duplicate: Line ${twin} has another row of the same product: keep one of them`,
-    );
-  }
+/** Ends a row that has a twin: it repeats the twin, or contradicts it. */
+function endTwin(row: SheetRow, { line, isEqual }: Twin): void {
+  if (isEqual) row.end("unchanged", []);
+  else row.refuse(`duplicate: Line ${line} has another row of the same product: keep one of them`);
 }
 
 /** What is said of the first word that is read as Windows-1252. */

@@ -274,6 +274,15 @@ it("says which of several names nobody has, and how they are created", async ({ 
   assertMatch(messages[1].message, /^"No One": /);
 });
 
+it("writes the first of equal rows of one product", async ({ org, app }) => {
+  const { id } = await org.create({ isbn13: ISBNS[0] });
+
+  const { body: { data } } = await sent(org, app, `id,title\n${`${id},New\n`.repeat(3)}`);
+
+  const { updated, unchanged, refused } = data;
+  assertEquals([updated, unchanged, refused], [1, 2, 0]);
+});
+
 it("refuses both rows of one product, whichever columns name it", async ({ org, app }) => {
   const { id } = await org.create({ isbn13: ISBNS[0], title: "Stays" });
   const { product_code: code } = (await org.get(`/api/products/${id}`)).body.data;
