@@ -10,9 +10,9 @@ import { type Page, type Range, readChanges, type Reads } from "../products/feed
 import {
   deletionOfPosition,
   detailsSize,
+  fittingPositions,
   positionsOf,
   productOfPosition,
-  smallPositions,
 } from "../products/positions.ts";
 import { storeDocuments } from "../products/store_unauthored.ts";
 import { recordOf } from "./books.ts";
@@ -172,7 +172,7 @@ function recordsPage(
       end as to_document,
       (select count(*) from positions)::int as places
     -- No page is larger: a constant limit keeps the generic plan.
-    from (${smallPositions(size)} limit 1001) c
+    from (${fittingPositions(size)} limit 1001) c
     join organizations o on o.id = ${organization}
     ${productOfPosition}
     ${deletionOfPosition}

@@ -8,7 +8,7 @@ import { type BatchOperation, bodyIn, type Placed } from "./batch_operation.ts";
 import { type Changing, planBatch } from "./batch_plan.ts";
 import { BatchResults, type ResultOptions } from "./batch_results.ts";
 import type { Write } from "./change.ts";
-import { findNamed, ofUnknown } from "./names.ts";
+import { resolveNames, undecided } from "./names.ts";
 import { selectProducts } from "./read.ts";
 import { restoreOnix } from "./restorations.ts";
 import { writeTogether } from "./write_together.ts";
@@ -16,7 +16,7 @@ import { writeTogether } from "./write_together.ts";
 /*
  * The way of a batch, whose operations `routes/batch.ts` has read:
  *
- *     findNamed        names.ts             the ids that names in their bodies stand for
+ *     resolveNames     names.ts             puts ids in place of the names in their bodies
  *     planBatch        batch_plan.ts        locks and finds their products; each operation says what becomes of its own
  *     writeTogether    write_together.ts    writes that, without what is at fault
  *     selectProducts   read.ts              the products, for the results
@@ -89,7 +89,7 @@ async function findIds(
   operations: readonly (BatchOperation | ApiError)[],
   results: BatchResults,
 ): Promise<Placed[]> {
-  const found = await findNamed(
+  const found = await resolveNames(
     tx,
     operations.map((operation): Write | ApiError => {
       if (operation instanceof ApiError) return operation;
@@ -100,7 +100,7 @@ async function findIds(
         case "update":
           return { method: "update", id: operation.id, body: operation.body };
         default:
-          return ofUnknown(bodyIn(operation));
+          return undecided(bodyIn(operation));
       }
     }),
   );

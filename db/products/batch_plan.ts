@@ -21,7 +21,7 @@ import {
   type ProductKey,
   sharedBy,
 } from "./keys.ts";
-import { findNamed } from "./names.ts";
+import { resolveNames } from "./names.ts";
 import { readTags } from "./read.ts";
 import { readInGroups, sizeOfStored } from "./read_many.ts";
 import { planRestorations, restoring } from "./restorations.ts";
@@ -114,9 +114,8 @@ async function endUncreatable(
     return isFound || !error ? [] : [[item, error] as const];
   }));
   if (errors.size === 0) return items;
-  // Each error gets those of the references in its body.
-  const whole = await findNamed<Write>(tx, [...errors.values()]);
-  errors.keys().forEach(({ index }, i) => results.fail(index, whole[i] as ApiError));
+  const completed = await resolveNames<Write>(tx, [...errors.values()]);
+  errors.keys().forEach(({ index }, i) => results.fail(index, completed[i] as ApiError));
   return items.filter((item) => !errors.has(item));
 }
 

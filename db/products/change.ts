@@ -33,7 +33,7 @@ export interface Update extends WithBody {
 interface WithBody {
   id: string;
   body: ProductBody;
-  /** Known to an import and a restoration. */
+  /** What an import or a restoration gives in place of what the service would assign. */
   assigned?: Assigned;
   /** Whether the entries in the body keep their ids, stored or not. */
   keepsIds?: true;
@@ -41,7 +41,7 @@ interface WithBody {
   restoredFrom?: string;
 }
 
-/** What the service assigns to a new product, unless the change knows it. */
+/** What the service assigns to a product, unless the change gives it. */
 export interface Assigned {
   product_code?: unknown;
   created_at?: unknown;

@@ -9,11 +9,11 @@ import { documentsFirst, includedArrays, type ProductsRow, type SummarySource } 
 import {
   deletionOfPosition,
   detailsSize,
+  fittingPositions,
   PAGE_BYTES,
   pageBytes,
   positionsOf,
   productOfPosition,
-  smallPositions,
 } from "./positions.ts";
 
 /*
@@ -55,7 +55,7 @@ function changesPage(
   { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
   { summary }: SummarySource,
 ): Statement<ChangesRow> {
-  const found = include.size === 0 ? sql`select * from positions` : smallPositions(detailsSize);
+  const found = include.size === 0 ? sql`select * from positions` : fittingPositions(detailsSize);
   return sql`
     with positions as materialized (${positionsOf(range, limit)}),
     entries as (

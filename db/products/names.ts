@@ -41,10 +41,10 @@ function namedIn(body: ProductBody): NamedReference[] {
 }
 
 /**
- * The changes with the ids that their names and codes stand for, or their errors. To the error of
- * a refused body it adds those of the references in it. Sends no statement if there are none.
+ * Puts ids in place of the names and codes in each change, or returns its errors. The error of a
+ * refused body gets those of the references in it. Sends no statement if there is neither.
  */
-export async function findNamed<W extends Write>(
+export async function resolveNames<W extends Write>(
   tx: Transaction,
   changes: readonly (W | ApiError)[],
 ): Promise<(W | ApiError)[]> {
@@ -57,29 +57,32 @@ export async function findNamed<W extends Write>(
   const candidates = await findCandidates(tx, all);
   const found: (W | ApiError)[] = [];
   for (const [i, one] of unresolved.entries()) {
-    found.push(one ? await resolveNames(tx, one, named[i]!, candidates) as W : changes[i]!);
+    found.push(one ? await resolveOne(tx, one, named[i]!, candidates) as W : changes[i]!);
   }
   return found;
 }
 
-/** The same for one change. Throws its errors. */
+/** Does the same for one change, and throws its errors. */
 export async function withIds<W extends Write>(
   tx: Transaction,
   change: W,
 ): Promise<W> {
-  const [found] = await findNamed(tx, [change]);
+  const [found] = await resolveNames(tx, [change]);
   if (found instanceof ApiError) throw found;
   return found!;
 }
 
-/** The error with those of what was accepted of the body. */
+/**
+ * Completes the error of a refused body with what only the database can tell of the part that was
+ * accepted.
+ */
 export async function withReferences(
   database: Queries,
   error: ApiError,
 ): Promise<ApiError> {
   if (!acceptedOf(error)) return error;
   return await database.transaction(async (tx) => {
-    const [found] = await findNamed<Write>(tx, [error]);
+    const [found] = await resolveNames<Write>(tx, [error]);
     await tx.commit();
     return found as ApiError;
   });
@@ -100,16 +103,16 @@ function acceptedOf(error: ApiError): Unresolved | undefined {
   const body = (error.accepted ?? {}) as ProductBody;
   const needsDatabase = "publishing_dates" in body ||
     givenReferences(body).some(({ value }) => value);
-  return needsDatabase ? { write: ofUnknown(body), error } : undefined;
+  return needsDatabase ? { write: undecided(body), error } : undefined;
 }
 
-/** The change of a body that may create a product or change one: its entries may exist. */
-export function ofUnknown(body: ProductBody, id = uuidv7()): Creation {
+/** A change that may turn out to create a product or to update one: its entries may exist. */
+export function undecided(body: ProductBody, id = uuidv7()): Creation {
   return { method: "create", id, body, keepsIds: true, mayExist: true };
 }
 
 /** The change with ids in place of its names and codes, or its errors. */
-async function resolveNames(
+async function resolveOne(
   tx: Transaction,
   { write, error }: Unresolved,
   named: readonly NamedReference[],

@@ -92,10 +92,10 @@ export const detailsSize = sql`coalesce(
 )`;
 
 /**
- * The positions up to the product that would exceed a page, with this size of product
- * `c`, or the first one. Building the arrays of large products takes seconds.
+ * The positions that fit on a page together, or the first alone, where `size` is that of product
+ * `c`. Building the arrays of large products takes seconds.
  */
-export function smallPositions(size: Statement): Statement {
+export function fittingPositions(size: Statement): Statement {
   return sql`
     select c.version, c.id, c.deleted_at, c.place
     from (

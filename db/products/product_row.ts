@@ -18,7 +18,7 @@ import { type Creation, isIdOf, type Update, type Write } from "./change.ts";
 import { restatedFields } from "./restated.ts";
 import { assertStored } from "./store_unauthored.ts";
 
-/* The row of a product: how it is inserted and updated from bodies, and what an import knows of it. */
+/* The row of a product: how it is inserted and updated from bodies, and what changes assign to it. */
 
 /**
  * The columns of `products` that a body writes directly. The product form is stored on
@@ -45,7 +45,7 @@ function newProductCode(): string {
   return `P-${characters.join("")}`;
 }
 
-/** The times that the service assigns, unless an import or a restoration knows them. */
+/** The times that the service assigns, unless a change gives them. */
 const ASSIGNED_TIMES = ["created_at", "updated_at"] as const;
 
 /**
@@ -129,18 +129,18 @@ export function updateProducts(
   `;
 }
 
-/** Sets the codes and times of existing products that an import knows. */
-export function restoreAssigned(changes: readonly Write[]): Statement[] {
-  const restored = changes.filter(({ method, assigned }) => method === "update" && assigned);
-  if (restored.length === 0) return [];
-  const rows = restored.map(({ id, assigned }) => ({ ...assigned, id }));
+/** Sets the codes and times of existing products where their changes give them. */
+export function setAssigned(changes: readonly Write[]): Statement[] {
+  const given = changes.filter(({ method, assigned }) => method === "update" && assigned);
+  if (given.length === 0) return [];
+  const rows = given.map(({ id, assigned }) => ({ ...assigned, id }));
   const columns = ["product_code", ...ASSIGNED_TIMES]
     .map((name) => `${name} = coalesce(r.${name}, p.${name})`);
   return [sql`
     update products p
     set ${names(...columns)}
     from jsonb_populate_recordset(null::products, ${json(rows)}) r
-    where p.organization_id = ${organization} and p.id ${isIdOf(restored)}
+    where p.organization_id = ${organization} and p.id ${isIdOf(given)}
       and p.id = r.id
   `];
 }

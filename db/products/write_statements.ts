@@ -10,7 +10,7 @@ import {
 } from "./change.ts";
 import { countProducts } from "./counts.ts";
 import { assertForms, setProductForms } from "./product_forms.ts";
-import { insertProducts, restoreAssigned, updateProducts } from "./product_row.ts";
+import { insertProducts, setAssigned, updateProducts } from "./product_row.ts";
 import { moveAvailabilities } from "./restated.ts";
 import { writeArrays } from "./rows.ts";
 import { writeSearch } from "./search_index.ts";
@@ -44,7 +44,7 @@ export function writeProducts(
     ...endAnnouncements(updated),
     ...moveAvailabilities(updated),
     ...updated.length > 0 ? [updateProducts(tx, updated)] : [],
-    ...restoreAssigned(writes),
+    ...setAssigned(writes),
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(writes),
     ...arrays.writes,

@@ -22,7 +22,7 @@ import { MAX_BYTES } from "../long_text.ts";
 import { linkRecords } from "../onix/links.ts";
 import type { Write } from "../products/change.ts";
 import { keyName, type ProductKey, sharedBy } from "../products/keys.ts";
-import { findNamed } from "../products/names.ts";
+import { resolveNames } from "../products/names.ts";
 import { readInGroups } from "../products/read_many.ts";
 import { changedFields } from "../products/changed_fields.ts";
 import { lockAndFind, writeTogether } from "../products/write_together.ts";
@@ -185,7 +185,7 @@ async function withChanges(
   plans: readonly RowPlan[],
   options: RowOptions,
 ): Promise<ChangingRow[]> {
-  const named = await findNamed(tx, plans.map(({ change }) => change));
+  const named = await resolveNames(tx, plans.map(({ change }) => change));
   const changing: ChangingRow[] = [];
   for (const [i, plan] of plans.entries()) {
     const { row, draft, product } = plan;

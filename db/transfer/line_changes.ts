@@ -11,7 +11,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Creation, Write } from "../products/change.ts";
 import { changedFields, partsOfRecord } from "../products/changed_fields.ts";
 import { lockKeys } from "../products/keys.ts";
-import { findNamed, ofUnknown } from "../products/names.ts";
+import { resolveNames, undecided } from "../products/names.ts";
 import type { Cause } from "../products/write_together.ts";
 import { selectLines, transferSettings } from "./export.ts";
 import { LineError, readRecordLine, reasonOf, type RecordLine } from "./lines.ts";
@@ -56,12 +56,12 @@ export async function findChanges(
   const found = results.at(-1) as { id: string; line: string }[];
   const texts = new Map(found.map(({ id, line }) => [id, line]));
   const { read, refused } = readDiffering(lines, texts);
-  const named = await findNamed(
+  const named = await resolveNames(
     tx,
     read.map(({ record }): Creation | ApiError => {
       if (record instanceof ApiError) return record;
       const { id, ...body } = record;
-      return ofUnknown(body, id);
+      return undecided(body, id);
     }),
   );
   const changes = named.flatMap((found, i): ChangedLine[] => {
