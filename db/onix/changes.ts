@@ -6,7 +6,7 @@ import { ownReference } from "../../schema/onix/mapping/own_reference.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import { currentProduct, validDocument } from "../products/document.ts";
-import { type Page, type Range, readChanges, type Reads } from "../products/feed.ts";
+import { type FeedPage, type FeedQueries, type FeedRange, readChanges } from "../products/feed.ts";
 import {
   deletionOfPosition,
   detailsSize,
@@ -46,7 +46,7 @@ export interface ChangesOptions {
  * `CURSOR_EXPIRED` if the client must start over.
  */
 export async function listOnixChanges(
-  database: Reads,
+  database: FeedQueries,
   { after, limit }: ChangesOptions,
 ): Promise<{ changes: OnixChange[]; cursor: Cursor; more: boolean }> {
   return await readChanges(database, after, (range) => {
@@ -57,7 +57,7 @@ export async function listOnixChanges(
 
 /** What the records of these products are written from, until a page is full. */
 export async function readSources(
-  database: Reads,
+  database: FeedQueries,
   ids: Statement,
   limit: number,
 ): Promise<{ sources: (RecordSource & { id: string })[]; more: boolean }> {
@@ -73,10 +73,10 @@ export async function readSources(
 }
 
 async function readRecordsPage(
-  database: Reads,
+  database: FeedQueries,
   positions: Statement,
   limit: number,
-): Promise<Page & { changes: OnixChange[] }> {
+): Promise<FeedPage & { changes: OnixChange[] }> {
   const rows = await database.scan(recordsPage(positions, limit));
   const toDocument = rows.flatMap(({ to_document }) => to_document ?? []);
   if (toDocument.length > 0) database.inBackground(...storeDocuments(toDocument));
@@ -115,7 +115,7 @@ interface ChangeRow extends BesideProduct, DeletedNumbers {
   places: number;
 }
 
-function endOfPage(rows: readonly ChangeRow[]): Page {
+function endOfPage(rows: readonly ChangeRow[]): FeedPage {
   const last = rows.at(-1);
   return {
     version: last?.version ?? null,
@@ -194,7 +194,7 @@ function recordsPage(
  * The positions of references under which products no longer go out. A recipient who starts
  * later gets them, too: it may have the product from another file.
  */
-function retiredAfter({ from, safe }: Range): Statement {
+function retiredAfter({ from, safe }: FeedRange): Statement {
   return sql`
     select y.change_version, y.id, y.deleted_at
     from onix_retired y

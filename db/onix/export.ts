@@ -3,7 +3,7 @@ import type { Element } from "../../schema/onix/xml/element.ts";
 import { type Sender, writeMessage } from "../../schema/onix/xml/write.ts";
 import { readerSettings } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import type { Reads } from "../products/feed.ts";
+import type { FeedQueries } from "../products/feed.ts";
 import { readAhead } from "../read_ahead.ts";
 import { inSnapshot } from "../snapshot.ts";
 import { changedRecord, listOnixChanges } from "./changes.ts";
@@ -42,11 +42,11 @@ export async function exportMessage(
 ): Promise<Exported> {
   const sender = await readSender(database);
   return await inSnapshot(database, readerSettings, (tx) => {
-    const read: Reads["scan"] = async (statement) => {
+    const read: FeedQueries["scan"] = async (statement) => {
       const [rows] = await tx.send(statement);
       return rows;
     };
-    const snapshot: Reads = {
+    const snapshot: FeedQueries = {
       lookUp: read,
       scan: read,
       inBackground: (...statements) => database.inBackground(...statements),
@@ -56,7 +56,7 @@ export async function exportMessage(
 }
 
 async function writeFeed(
-  snapshot: Reads,
+  snapshot: FeedQueries,
   sender: Sender,
   after: Cursor | undefined,
   { release, tags, write, progress }: Omit<ExportOptions, "after">,

@@ -4,7 +4,7 @@ import type { Queries } from "../database.ts";
 import { rfc3339 } from "../times.ts";
 import { validDocument } from "./document.ts";
 import { tooLargeToShow } from "./errors.ts";
-import { type Page, type Range, readChanges } from "./feed.ts";
+import { type FeedPage, type FeedRange, readChanges } from "./feed.ts";
 import { documentsFirst, includedArrays, type ProductsRow, type SummarySource } from "./pages.ts";
 import {
   deletionOfPosition,
@@ -38,7 +38,7 @@ export async function listChanges(
   });
 }
 
-interface ChangesRow extends ProductsRow, Page {
+interface ChangesRow extends ProductsRow, FeedPage {
   /** Null if the first product is larger than a page. */
   changes: string | null;
 }
@@ -52,7 +52,7 @@ const entryBytes = raw(String(4 * PAGE_BYTES));
  * product that would exceed its size. If that is the first, the page is too long.
  */
 function changesPage(
-  { limit, include, ...range }: Range & Pick<ChangesQuery, "limit" | "include">,
+  { limit, include, ...range }: FeedRange & Pick<ChangesQuery, "limit" | "include">,
   { summary }: SummarySource,
 ): Statement<ChangesRow> {
   const found = include.size === 0 ? sql`select * from positions` : fittingPositions(detailsSize);

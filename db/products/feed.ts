@@ -14,7 +14,7 @@ import { NIL_UUID } from "../uuid.ts";
 const RETENTION_DAYS = 30;
 
 /** A page of changes. */
-export interface Page {
+export interface FeedPage {
   /** The version and id of its last change, or null for an empty page. */
   version: string | null;
   id: string | null;
@@ -22,29 +22,29 @@ export interface Page {
 }
 
 /** The queries that read changes. An export makes them in one transaction. */
-export type Reads = Pick<Queries, "lookUp" | "scan" | "inBackground">;
+export type FeedQueries = Pick<Queries, "lookUp" | "scan" | "inBackground">;
 
 /** The changes that a page may list: those after `from` and below the horizon `safe`. */
-export interface Range {
+export interface FeedRange {
   from: Cursor;
   safe: string;
 }
 
 /** The feed after a cursor. */
 export interface Feed {
-  range: Range;
+  range: FeedRange;
   /** The cursor of what follows a page. */
-  cursorAfter(page: Page): Cursor;
+  cursorAfter(page: FeedPage): Cursor;
 }
 
 /**
  * Reads the page after a cursor, and returns it with the cursor of the next page. Throws as
  * `openFeed` does.
  */
-export async function readChanges<P extends Page>(
-  database: Pick<Reads, "lookUp">,
+export async function readChanges<P extends FeedPage>(
+  database: Pick<FeedQueries, "lookUp">,
   after: Cursor | undefined,
-  read: (range: Range) => Promise<P>,
+  read: (range: FeedRange) => Promise<P>,
 ): Promise<P & { cursor: Cursor }> {
   const { range, cursorAfter } = await openFeed(database, after);
   const page = await read(range);
@@ -53,7 +53,7 @@ export async function readChanges<P extends Page>(
 
 /** Opens the feed after a cursor. Throws `CURSOR_EXPIRED` if the client must start over. */
 export async function openFeed(
-  database: Pick<Reads, "lookUp">,
+  database: Pick<FeedQueries, "lookUp">,
   after: Cursor | undefined,
 ): Promise<Feed> {
   const [state] = await database.lookUp(FEED_STATE);
@@ -122,7 +122,7 @@ const FEED_STATE = sql<FeedState>`
  * get the ids of transactions that were rolled back.
  */
 async function firstCursor(
-  database: Pick<Reads, "lookUp">,
+  database: Pick<FeedQueries, "lookUp">,
   { origin, owner, safe }: FeedState,
 ): Promise<Cursor> {
   const [newest] = await database.lookUp(sql<{ version: string }>`

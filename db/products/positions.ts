@@ -1,5 +1,5 @@
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
-import type { Range } from "./feed.ts";
+import type { FeedRange } from "./feed.ts";
 
 /*
  * The positions of changes in the feed, here `c`: the version, the id of the product, and when it
@@ -11,7 +11,7 @@ import type { Range } from "./feed.ts";
  * changed products with one of deletions. `others` select more positions in their order.
  */
 export function positionsOf(
-  { from, safe }: Range,
+  { from, safe }: FeedRange,
   limit: number,
   ...others: Statement[]
 ): Statement {

@@ -1,7 +1,7 @@
 import { type Cursor, cursorText } from "../../schema/changes_query.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import { sql, type Statement } from "../connections/sql.ts";
-import { openFeed, type Range, readChanges, type Reads } from "../products/feed.ts";
+import { type FeedQueries, type FeedRange, openFeed, readChanges } from "../products/feed.ts";
 import { deletionOfPosition, positionsOf, productOfPosition } from "../products/positions.ts";
 import { rfc3339 } from "../times.ts";
 import { MAX_UUID } from "../uuid.ts";
@@ -36,7 +36,7 @@ export async function cursorAt(
 }
 
 /** The look-ups of a transaction, or of a request. */
-type LookUps = Pick<Reads, "lookUp">;
+type LookUps = Pick<FeedQueries, "lookUp">;
 
 /** What follows in the feed. */
 export interface Followed {
@@ -153,7 +153,7 @@ async function readMessages(
 }
 
 /** Selects the next entries, one more than `limit`. */
-function nextEntries(range: Range, limit: number): Statement<FeedEntry> {
+function nextEntries(range: FeedRange, limit: number): Statement<FeedEntry> {
   const time = rfc3339("coalesce(c.deleted_at, p.updated_at)");
   return sql`
     select
