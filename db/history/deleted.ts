@@ -7,7 +7,8 @@ import {
 } from "../../schema/history.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { requireHistory, valuesOf } from "../products/versions.ts";
+import { parseProduct } from "../products/document.ts";
+import { requireHistory } from "../products/versions.ts";
 import { rfc3339 } from "../times.ts";
 import { type HistoryPage, keyOfAuthor, madeColumns } from "./history.ts";
 
@@ -33,7 +34,7 @@ export async function listDeleted(
   return {
     entries: shown.map((row) => {
       const { id, deleted_at, operation, request_id, record_reference } = row;
-      const { title = null, isbn13 = null, product_code = null } = valuesOf(row.summary) ?? {};
+      const { title = null, isbn13 = null, product_code = null } = parseProduct(row.summary) ?? {};
       return {
         id,
         title,

@@ -9,13 +9,12 @@ import {
 import { type ShownChanges, shownChanges } from "./differences.ts";
 import { joined, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { sizeOfDocument } from "../products/document.ts";
+import { parseProduct, sizeOfDocument } from "../products/document.ts";
 import { productNotFound } from "../products/errors.ts";
 import { DAY_MS } from "../times.ts";
 import {
   requireHistory,
   storeLatest,
-  valuesOf,
   versionColumns,
   versionJson,
   versionsBytes,
@@ -141,7 +140,7 @@ interface HistoryStep {
 function changesBy({ row, before }: HistoryStep): ShownChanges {
   return row.event === "created" || row.event === "deleted"
     ? { changes: [] }
-    : shownChanges(valuesOf(before), valuesOf(row.product));
+    : shownChanges(parseProduct(before), parseProduct(row.product));
 }
 
 /** Whether the version changed something, or one of these fields. */
@@ -251,7 +250,8 @@ export async function listHistory(
 
 /** What names a product, as it was. */
 function productNames({ product_id: id, product, before }: OrganizationRow): Entry {
-  const { title = null, isbn13 = null, product_code = null } = valuesOf(product ?? before) ?? {};
+  const { title = null, isbn13 = null, product_code = null } = parseProduct(product ?? before) ??
+    {};
   return { id, title, isbn13, product_code };
 }
 

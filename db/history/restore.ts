@@ -2,9 +2,9 @@ import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, invalid, unknownReference } from "../../schema/errors.ts";
 import type { Queries } from "../database.ts";
 import { transactionOrDryRun } from "../dry_run.ts";
+import { parseProduct } from "../products/document.ts";
 import { selectProducts } from "../products/read.ts";
 import { planRestorations, type Restoration, restoreOnix } from "../products/restorations.ts";
-import { valuesOf } from "../products/versions.ts";
 import { writeTogether } from "../products/write_together.ts";
 import { type ShownChanges, shownChanges } from "./differences.ts";
 
@@ -45,7 +45,7 @@ export async function restoreProduct(
     }
     const [[found]] = await tx.send(selectProducts([change.id]));
     const { product } = found!;
-    return { product, ...shownChanges(before, valuesOf(product)), skipped };
+    return { product, ...shownChanges(before, parseProduct(product)), skipped };
   });
 }
 

@@ -1,4 +1,3 @@
-import { parseExact } from "../../schema/numbers.ts";
 import { giveIds } from "../../schema/onix/mapping/ids.ts";
 import type { Book } from "../../schema/onix/mapping/mapped.ts";
 import { writeRecord } from "../../schema/onix/mapping/outgoing.ts";
@@ -6,6 +5,7 @@ import type { Received } from "../../schema/onix/mapping/stored_record.ts";
 import type { Release } from "../../schema/onix/rules/releases.ts";
 import type { Mended } from "../../schema/onix/xml/mend.ts";
 import { fromStored } from "../../schema/onix/xml/read.ts";
+import { parseProduct } from "../products/document.ts";
 import type { ReceivedRow, RecordSource } from "./record_source.ts";
 
 /* What is made of a source: the book, the record last received, and the record that goes out. */
@@ -16,7 +16,7 @@ export function bookOf(
 ): Book {
   const { publisher, imprint } = JSON.parse(identifiers);
   return {
-    product: parseExact(product) as Record<string, unknown>,
+    product: parseProduct(product),
     contributors: byId(contributors),
     identifiers: { publisher: publisher ?? [], imprint: imprint ?? [] },
     organization: rest.organization,

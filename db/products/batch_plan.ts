@@ -1,8 +1,6 @@
 import { Buffer } from "node:buffer";
-import type { Entry } from "../../schema/bodies.ts";
 import { failure, guarded } from "../../schema/defects.ts";
 import { ApiError, detailAt } from "../../schema/errors.ts";
-import { parseExact } from "../../schema/numbers.ts";
 import { isOneOf, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Precondition } from "../entity_tag.ts";
@@ -10,6 +8,7 @@ import { uuidv7 } from "../uuid.ts";
 import { type BatchOperation, bodyIn, type MatchedKey, type Placed } from "./batch_operation.ts";
 import type { BatchResults } from "./batch_results.ts";
 import type { Change, Update, Write } from "./change.ts";
+import { parseProduct } from "./document.ts";
 import { productNotFound } from "./errors.ts";
 import {
   hasKey,
@@ -303,7 +302,7 @@ async function endUnchanged(
   for await (const products of readInGroups(tx, sizes)) {
     for (const { id, product } of products) {
       const { item, change } = upserts.get(id)!;
-      const stored = parseExact(product) as Entry;
+      const stored = parseProduct(product);
       const body = guarded(
         () => changedFields(stored, change.body),
         () => void results.fail(item.index, failure()),

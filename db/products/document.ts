@@ -1,3 +1,5 @@
+import type { Entry } from "../../schema/bodies.ts";
+import { parseExact } from "../../schema/numbers.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { detailsJson, newDetailsJson, summaryJson } from "./product_json.ts";
 
@@ -16,6 +18,13 @@ import { detailsJson, newDetailsJson, summaryJson } from "./product_json.ts";
 export interface ProductJson {
   id: string;
   product: string;
+}
+
+/** Parses the JSON of a product, if there is any, with exact numbers. */
+export function parseProduct(product: string): Entry;
+export function parseProduct(product: string | null | undefined): Entry | undefined;
+export function parseProduct(product: string | null | undefined) {
+  return product ? parseExact(product) as Entry : undefined;
 }
 
 /** The full product, from document `d`, which is stored or built. */

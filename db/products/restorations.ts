@@ -5,7 +5,7 @@ import { LINE_KINDS, ONIX_TABLES, validLine } from "../../schema/lines.ts";
 import { isAnyOf, joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Precondition } from "../entity_tag.ts";
-import { sizeOfDocument } from "./document.ts";
+import { parseProduct, sizeOfDocument } from "./document.ts";
 import { productNotFound } from "./errors.ts";
 import { readTags } from "./read.ts";
 import { storeUnauthored } from "./store_unauthored.ts";
@@ -19,7 +19,6 @@ import {
   noStateThen,
   type OldestVersion,
   oldestVersion,
-  valuesOf,
   versionColumns,
   versionJson,
 } from "./versions.ts";
@@ -167,12 +166,12 @@ function selectChosen(restoration: Restoration): Statement<ChosenRow> {
 function planRestoration(
   { id, exists, version, product, before, bytes, next }: ChosenRow,
 ): PlannedRestoration | ApiError {
-  const record = validLine(LINE_KINDS.get("product")!.schema, valuesOf(product));
+  const record = validLine(LINE_KINDS.get("product")!.schema, parseProduct(product));
   if (record instanceof ApiError) return record;
   // The product form belongs to the format, which other products share.
   const { stored: _, product_form_id: __, ...restored } = record as Entry;
   const { assigned, body } = partsOfRecord(restored);
-  const last = valuesOf(before) ?? {};
+  const last = parseProduct(before) ?? {};
   const changed = changedFields(last, body);
   return {
     bytes,

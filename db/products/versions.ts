@@ -1,7 +1,5 @@
-import type { Entry } from "../../schema/bodies.ts";
 import { ApiError } from "../../schema/errors.ts";
 import type { Choice } from "../../schema/history.ts";
-import { parseExact } from "../../schema/numbers.ts";
 import { organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { type LongText, readLong, upTo } from "../long_text.ts";
@@ -135,13 +133,6 @@ export function noStateThen(
       ? `The product "${id}" has no version as old as ${at}`
       : `The product "${id}" has no state of the version ${version}`,
   );
-}
-
-/** The values of a product from its JSON. */
-export function valuesOf(product: string): Entry;
-export function valuesOf(product: string | null | undefined): Entry | undefined;
-export function valuesOf(product: string | null | undefined) {
-  return product ? parseExact(product) as Entry : undefined;
 }
 
 /** The size of the versions that a page reads at once, in bytes. */

@@ -1,8 +1,6 @@
 import { stringify } from "csv-stringify/sync";
-import type { Entry } from "../../schema/bodies.ts";
 import { invalid, splitMessage } from "../../schema/errors.ts";
 import type { ListQuery } from "../../schema/list_query.ts";
-import { parseExact } from "../../schema/numbers.ts";
 import { writeCell } from "../../schema/sheets/cells.ts";
 import {
   columnOf,
@@ -13,7 +11,7 @@ import {
 import { DELIMITERS, type SheetQuery } from "../../schema/sheets/query.ts";
 import { isOneOf, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import type { ProductJson } from "../products/document.ts";
+import { parseProduct, type ProductJson } from "../products/document.ts";
 import { selectProducts } from "../products/read.ts";
 import { groupsOf, type SizedProduct, sizeOfStored } from "../products/read_many.ts";
 import { listIds } from "../products/selected.ts";
@@ -59,7 +57,7 @@ export async function exportSheet(
   }
 
   function rowOf({ product: text }: ProductJson): string[] {
-    const product = parseExact(text) as Entry;
+    const product = parseProduct(text);
     return columns.map((column) => writeCell(valueOfColumn(product, column), column, decimal));
   }
 

@@ -3,7 +3,6 @@ import type { Entry } from "../../schema/bodies.ts";
 import { failure, guarded } from "../../schema/defects.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { Named } from "../../schema/named.ts";
-import { parseExact } from "../../schema/numbers.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
 import type { CellChange, SheetMessage } from "../../schema/sheets/report.ts";
@@ -21,6 +20,7 @@ import { transactionOrDryRun } from "../dry_run.ts";
 import { MAX_BYTES } from "../long_text.ts";
 import { linkRecords } from "../onix/links.ts";
 import type { Write } from "../products/change.ts";
+import { parseProduct } from "../products/document.ts";
 import { keyName, type ProductKey, sharedBy } from "../products/keys.ts";
 import { resolveNames } from "../products/names.ts";
 import { readInGroups } from "../products/read_many.ts";
@@ -97,7 +97,7 @@ async function planRows(
     for (const { id, product } of group) {
       await options.pace();
       const { row } = meant.get(id)!;
-      plans.push(plannedRow(row, parseExact(product) as Entry, options));
+      plans.push(plannedRow(row, parseProduct(product), options));
     }
   }
   return plans;
