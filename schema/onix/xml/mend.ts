@@ -17,7 +17,7 @@ import { isValidXhtml, withoutTags } from "../rules/xhtml.ts";
  * left out, and its path reported.
  */
 
-/** A valid record. */
+/** The record as it is valid in the release. */
 export interface Mended {
   record: Element;
   /** The paths without positions of what it lacks. */
@@ -58,10 +58,8 @@ function mendElement(
     mender.notSent.addLeaves([given], at);
     return;
   }
+  if (isComposite(name)) return mendComposite(given, parent, at, mender);
   const path = `${at}/${name}`;
-  if (isComposite(name)) {
-    return mendComposite(given, parent, path, mender);
-  }
   return given.markup && dataElement(name, mender.release)!.kind === "flow"
     ? mendMarkup(given, path, mender)
     : mendData(given, parent, path, mender);
@@ -78,9 +76,9 @@ function mendData(
   const value = given.markup ? normalized(withoutTags(given.text)) : settledText(given);
   if (value === "" && kind !== "flag") return;
   const text = validValue(kind, value);
-  const isPart = kind.endsWith("*") && text !== value;
-  if (text === undefined || isPart) notSent.add(path);
-  if (text === undefined || isPart && limits(given.name, parent)) return;
+  const hasLostCodes = kind.endsWith("*") && text !== value;
+  if (text === undefined || hasLostCodes) notSent.add(path);
+  if (text === undefined || hasLostCodes && limits(given.name, parent)) return;
   if (own === given.attributes && text === given.text && !given.markup) {
     return given;
   }
@@ -126,27 +124,26 @@ function mendAttributes(
 function mendComposite(
   given: Element,
   parent: string,
-  path: string,
+  at: string,
   mender: Mender,
 ): Element | undefined {
   const { release, notSent } = mender;
   const { name } = given;
-  const { mended, lost } = mendChildren(given, path, mender);
+  const path = `${at}/${name}`;
+  const { mended, lost: lostChildren } = mendChildren(given, path, mender);
   if (mended.length === 0 && name !== "Product") return;
   const { model, unique } = composite(release, name, parent)!;
   const own = withoutRepeated(mended, unique, path, mender);
   const fitted = fittedTo(model, own, name, mender);
-  const unplaced = fitted ? missingAmong(fitted, own) : [];
+  const unplaced = fitted ? unplacedAmong(own, fitted) : [];
   notSent.addLeaves(unplaced, path);
-  lost.push(...unplaced.filter((each) => isMissed(each, given)));
+  const lost = [...lostChildren, ...unplaced.filter((each) => isMissed(each, given))];
   if (!fitted || isLostWith(given, parent, lost, fitted)) {
-    notSent.addLeaves([given], path.slice(0, -name.length - 1));
+    notSent.addLeaves([given], at);
     return;
   }
-  // The rights are sent all together or not at all.
   const areRightsLost = lost.length > 0 && name === "PublishingDetail";
-  if (areRightsLost) notSent.addLeaves(fitted.filter(isRight), path);
-  const children = areRightsLost ? fitted.filter((each) => !isRight(each)) : fitted;
+  const children = areRightsLost ? withoutRights(fitted, path, notSent) : fitted;
   return { name, attributes: mendAttributes(given, path, "", notSent), children, text: "" };
 }
 
@@ -185,11 +182,20 @@ function fittedTo(
   });
 }
 
-/** The children that have no place among those that are sent. */
-function missingAmong(sent: readonly Element[], children: readonly Element[]): readonly Element[] {
-  if (sent === children) return [];
-  const placed = new Set(sent);
+/** The children for which the model has no place: those that were not fitted into it. */
+function unplacedAmong(
+  children: readonly Element[],
+  fitted: readonly Element[],
+): readonly Element[] {
+  if (fitted === children) return [];
+  const placed = new Set(fitted);
   return children.filter((each) => !placed.has(each));
+}
+
+/** The children without the rights, which are sent all together or not at all. */
+function withoutRights(children: readonly Element[], path: string, notSent: PathSet): Element[] {
+  notSent.addLeaves(children.filter(isRight), path);
+  return children.filter((each) => !isRight(each));
 }
 
 /** Whether a child that is left out limits the composite. An empty one says nothing. */
