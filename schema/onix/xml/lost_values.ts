@@ -1,15 +1,22 @@
 import type { ReadDate } from "../rules/dates.ts";
 import { dataElement } from "../rules/facts.ts";
-import { expectedCodes, expectedNumber, validValue, wrongCodes } from "../rules/kinds.ts";
+import {
+  codesOfKind,
+  expectedCodes,
+  expectedNumber,
+  validValue,
+  wrongCodes,
+} from "../rules/kinds.ts";
 import { dateIn, dateOf, isBareDate } from "./dates.ts";
 import { child, childrenOf, childValue, type Element, valueOf } from "./element.ts";
 
 /*
  * Whether a value that limits what it stands in can be read. In: an element. Out: whether its
- * value is lost, and why.
+ * value is lost. A predicate tells why, where its answer is yes. That a date is read in another form
+ * is told as well, although nothing is lost.
  */
 
-/** Reports what cannot be read, or that an element lacks the child `missing`. */
+/** Tells why an element is lost: it cannot be read, or lacks the child `missing`. */
 export type TellLoss = (
   element: Element,
   code: string,
@@ -25,7 +32,7 @@ export function isValueLost(element: Element, tell: TellLoss): boolean {
   if (isBareDate(element.name)) return isDayLost(element, tell);
   const valid = validValue(kind, value);
   if (valid === value) return false;
-  if (Number.isNaN(Number.parseInt(kind))) {
+  if (!codesOfKind(kind)) {
     if (valid !== undefined) return false;
     tell(element, "invalid_number", expectedNumber(kind));
   } else {

@@ -5,7 +5,7 @@ import { fitAll, matchesSomeRelease } from "./fit.ts";
 import type { TellLoss } from "./lost_values.ts";
 
 /*
- * Why a composite is no whole. In: its parts that can be read. Out: the part that has no place
+ * Why a composite is not whole. In: its parts that can be read. Out: the part that has no place
  * in it, or the name of one that it lacks, and the sentence about it.
  */
 
@@ -38,7 +38,7 @@ export function unfitIn(
   return { unplaced, missing: missing[0] };
 }
 
-/** Tells of the part that has no place, or that the composite lacks. */
+/** Tells which part has no place, or which one the composite lacks. */
 export function tellUnfit(
   element: Element,
   parts: readonly Element[],
@@ -56,7 +56,7 @@ export function tellUnfit(
   tell(unplaced, "unexpected_element", message);
 }
 
-/** Tells of an element where an earlier one is all that there can be. */
+/** Tells that there can be only one such element, and that an earlier one is there. */
 export function tellDuplicate(element: Element, tell: TellLoss): void {
   tell(
     element,

@@ -10,7 +10,14 @@ import {
   nameInOnix21,
 } from "../rules/facts.ts";
 import { validValue } from "../rules/kinds.ts";
-import { adds, isRight, isSupplyWithoutMarkets, limits, PERIODS } from "../rules/limits.ts";
+import {
+  adds,
+  isRight,
+  isSupplyWithoutMarkets,
+  limits,
+  type Period,
+  PERIODS,
+} from "../rules/limits.ts";
 import { child, childValue, type Element, hasText, saysSame } from "./element.ts";
 import {
   isContradictory,
@@ -26,11 +33,13 @@ import { tellDuplicate, tellUnfit, unfitIn } from "./unfit.ts";
  * as its territory, cannot be read. Such an entry is withheld: it is stored, but neither
  * shown in JSON nor sent. In: a record. Out: the same record with its entries marked. The
  * marks depend on the record alone, so that reading and sending agree.
+ *
+ * A predicate that takes `tell` says why, where its answer is yes.
  */
 
 /** Marks what is withheld, and tells why. */
 export function withhold(record: Element, tell: TellLoss = () => {}): void {
-  const ofRights: Element[] = [];
+  const publishing: Element[] = [];
   let areRightsLost = false;
   for (const block of record.children) {
     const lost = lostIn(block, tell);
@@ -38,14 +47,14 @@ export function withhold(record: Element, tell: TellLoss = () => {}): void {
     if (block.name === "ProductSupply") {
       block.isWithheld = isSupplyLost(block, lost);
     } else if (block.name === "PublishingDetail") {
-      // Rights in a second block would be lost.
-      const isSecond = ofRights.length > 0;
+      // A second block has no place in a message: its rights would be lost.
+      const isSecond = publishing.length > 0;
       areRightsLost ||= lost.length > 0 || isSecond && block.children.some(isRight);
-      ofRights.push(block);
+      publishing.push(block);
     }
   }
   if (!areRightsLost) return;
-  for (const { children } of ofRights) {
+  for (const { children } of publishing) {
     for (const each of children) if (isRight(each)) each.isWithheld = true;
   }
 }
@@ -59,47 +68,44 @@ function isSupplyLost(supply: Element, lost: readonly Element[]): boolean {
     hadDetails && !child(supply, "SupplyDetail");
 }
 
-/** The children that limit the composite and that it loses. Withholds the entries in it that lose one. */
+/** The children that limit the composite and are lost. Withholds the entries in it that lose such a child. */
 function lostIn(parent: Element, tell: TellLoss): Element[] {
   const lost: Element[] = [];
+  /** The latest child of each key. */
   const earlier = new Map<string, Element>();
   for (const each of parent.children) {
     if (limits(each.name, parent.name)) {
-      const isSecond = isSecondOfOne(each, parent, earlier);
+      const key = keyOf(each);
+      const before = earlier.get(key);
+      earlier.set(key, each);
+      const isSecond = before !== undefined && isSingle(each, parent) && !saysSame(before, each);
       if (isSecond) tellDuplicate(each, tell);
       if (isSecond || isLost(each, parent, tell)) lost.push(each);
-    } else if (!knownTag(each.name) && isMeantToLimit(each, parent, tell)) {
+    } else if (isMeantToLimit(each, parent, tell)) {
       lost.push(each);
     } else if (each.children.length > 0) {
       const inner = lostIn(each, tell);
-      if (inner.length > 0 || isOfNoCurrency(each, tell)) {
-        each.isWithheld = true;
-      }
+      if (inner.length > 0 || isOfNoCurrency(each, tell)) each.isWithheld = true;
     }
   }
   return lost;
 }
 
+/** What there can be one of: a date of a role, or else an element of a name. */
+function keyOf(each: Element): string {
+  const period = PERIODS[each.name];
+  return period ? `${each.name} ${childValue(each, period.role)}` : each.name;
+}
+
 /**
- * Whether a child that limits a composite says something else than the one before, where there
- * can be one: of dates, one of each role; of all else, one of each name. Of two values of a data
- * element the first counts, unless they are rights.
+ * Whether there can be only one such child, so that two that differ contradict each other. Of two
+ * values of a data element the first counts, unless they are rights.
  */
-function isSecondOfOne(
-  each: Element,
-  parent: Element,
-  earlier: Map<string, Element>,
-): boolean {
+function isSingle(each: Element, parent: Element): boolean {
   const { name, children } = each;
   const period = PERIODS[name];
-  const key = period ? `${name} ${childValue(each, period.role)}` : name;
-  const before = earlier.get(key);
-  earlier.set(key, each);
-  if (!before) return false;
-  const isOne = period
-    ? isLimiting(each, period)
-    : isAtMostOnce(name, parent.name) && (children.length > 0 || isRight(each));
-  return isOne && !saysSame(before, each);
+  if (period) return hasLimitingRole(each, period);
+  return isAtMostOnce(name, parent.name) && (children.length > 0 || isRight(each));
 }
 
 /** Finds what limits a composite and has a name that is nearly this one, by the composite. */
@@ -112,9 +118,8 @@ function isMeantToLimit(
   tell: TellLoss,
 ): boolean {
   const { name } = element;
-  if (!isComposite(parent.name) || nameInOnix21(name) || !hasText(element)) {
-    return false;
-  }
+  if (knownTag(name) || nameInOnix21(name)) return false;
+  if (!isComposite(parent.name) || !hasText(element)) return false;
   const meant = SPELLERS.getOrInsertComputed(
     parent.name,
     (parent) => speller(childNames(parent).filter((each) => limits(each, parent))),
@@ -145,13 +150,13 @@ function isLost(
   if (!isPartOf(name, parent.name)) return isOutOfPlace(element, parent, tell);
   if (!isComposite(name)) return isValueLost(element, tell);
   const period = PERIODS[name];
-  if (period && !isLimiting(element, period)) return false;
+  if (period && !hasLimitingRole(element, period)) return false;
   if (isIncomplete(element, parent, tell)) return true;
   if (name === "Territory") return isContradictory(element, tell);
   return period !== undefined && isPeriodLost(element, tell);
 }
 
-/** Whether what has no place in its composite says something. What ONIX 2.1 had there is told of elsewhere. */
+/** Whether what has no place in its composite says something. What ONIX 2.1 had there has a warning of its own. */
 function isOutOfPlace(element: Element, parent: Element, tell: TellLoss): boolean {
   if (!hasText(element)) return false;
   const { name } = element;
@@ -162,15 +167,15 @@ function isOutOfPlace(element: Element, parent: Element, tell: TellLoss): boolea
 }
 
 /**
- * Whether a composite has lost a part that limits it, or is no whole without what it has lost.
- * Only then is told of a lost part that adds.
+ * Whether a composite has lost a part that limits it, or is not whole without what it has lost.
+ * The loss of a part that only adds is told in the second case alone.
  */
 function isIncomplete(element: Element, parent: Element, tell: TellLoss): boolean {
   const { name, children } = element;
   let isPartLost = false;
   const left: Element[] = [];
-  const untold: Parameters<TellLoss>[] = [];
-  const tellLater: TellLoss = (...loss) => void untold.push(loss);
+  const lossesOfAdded: Parameters<TellLoss>[] = [];
+  const tellLater: TellLoss = (...loss) => void lossesOfAdded.push(loss);
   for (const each of children) {
     const isAdded = adds(each.name, name);
     if (isLost(each, element, isAdded ? tellLater : tell)) isPartLost ||= !isAdded;
@@ -179,15 +184,15 @@ function isIncomplete(element: Element, parent: Element, tell: TellLoss): boolea
   if (isPartLost) return true;
   const unfit = unfitIn(element, parent, left);
   if (!unfit) return false;
-  if (untold.length > 0) untold.forEach((loss) => tell(...loss));
+  if (lossesOfAdded.length > 0) lossesOfAdded.forEach((loss) => tell(...loss));
   else tellUnfit(element, left, unfit, tell);
   return true;
 }
 
 /** Whether a date has a role that limits what it stands in, or an unknown one. */
-function isLimiting(
+function hasLimitingRole(
   date: Element,
-  { role, limiting }: typeof PERIODS[string],
+  { role, limiting }: Period,
 ): boolean {
   const code = childValue(date, role);
   const { kind } = dataElement(role)!;
