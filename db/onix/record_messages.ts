@@ -29,7 +29,7 @@ export const FAILED = fault(DEFECT.code, DEFECT.message);
 
 /** The fault of a record that leaves its product too many entries beside those that were added here. */
 export function overfull(limit: string): Message {
-  const message = `${limit}, with those that were added here: remove some there first`;
+  const message = `${limit}, counting those that were added here: remove some of them first`;
   return fault("too_many", message);
 }
 
@@ -109,7 +109,7 @@ export function createdAgain(value: string, deleted_at: string): Message {
 /** The warning of a record that its ISBN has led to a product with another reference. */
 export function otherReference(reference: string, value: string): Message {
   const message =
-    `The product has the reference "${reference}": this one finds it, too, from now on`;
+    `The product has the reference "${reference}": from now on this one finds it, too`;
   const at = { path: "/RecordReference", value };
   return messageOf("warning", "other_reference", message, at);
 }

@@ -61,6 +61,6 @@ export function tellDuplicate(element: Element, tell: TellLoss): void {
   tell(
     element,
     "duplicate",
-    "There can be one, and an earlier one is there: both are kept in the record",
+    "Only one is allowed, and there is an earlier one: both are kept in the record",
   );
 }

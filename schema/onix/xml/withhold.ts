@@ -135,8 +135,7 @@ function tellUnknown(
   tell: TellLoss,
   meant?: string,
 ): void {
-  const message = `${parent.name} has an element that ONIX does not have there` +
-    didYouMean(meant);
+  const message = `ONIX has no such element in ${parent.name}${didYouMean(meant)}`;
   tell(element, "unknown_element", message);
 }
 
