@@ -2,26 +2,30 @@ import { DEFECT } from "../../schema/defects.ts";
 import type { ApiError } from "../../schema/errors.ts";
 import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
+import type { ElementPlace } from "../../schema/onix/mapping/messages.ts";
 import type { Message } from "../../schema/onix/report/message.ts";
 import { PARTIAL } from "../../schema/onix/rules/notifications.ts";
 import { childrenOf } from "../../schema/onix/xml/element.ts";
 import { sharedBy } from "../products/keys.ts";
 
-/* What is told of a record as a whole: why it is rejected, and what its sender should know. */
+/* Messages about a record as a whole: why it is rejected, and what its sender should know. */
 
-/** A message about a record, or what is at the path in it. */
-function messageOf(
-  severity: Message["severity"],
-  code: string,
-  message: string,
-  { path = "", value = null }: { path?: string; value?: string | null } = {},
-): Message {
-  return { severity, code, path: `/Product${path}`, value, message };
+/** The place of a record as a whole. */
+const WHOLE: ElementPlace = { path: "/Product", value: null };
+
+/** The place of the reference of a record. */
+function atReference(value: string | null): ElementPlace {
+  return { path: "/Product/RecordReference", value };
 }
 
 /** A message that rejects a record. */
-export function fault(code: string, message: string): Message {
-  return messageOf("error", code, message);
+export function fault(code: string, message: string, place = WHOLE): Message {
+  return { severity: "error", code, ...place, message };
+}
+
+/** A message about a record that is written nevertheless, or changes nothing. */
+function warning(code: string, message: string, place = WHOLE): Message {
+  return { severity: "warning", code, ...place, message };
 }
 
 /** The fault of a record at which the service fails. */
@@ -61,20 +65,14 @@ function isbnFault(
   message: string,
 ): Message {
   const [found] = ["isbn13", "isbn10"].flatMap((name) => MAPPING[name]!.find!(record) ?? []);
-  return {
-    severity: "error",
-    code,
-    ...reader.messages.placeOf(found ?? record),
-    message,
-  };
+  return fault(code, message, reader.messages.placeOf(found ?? record));
 }
 
 /** The fault of a record whose reference an earlier one of the message has for another product. */
 export function referenceOfAnother(reference: string): Message {
   const message =
     "An earlier record of this message has this reference, but another ISBN and another form: each product needs a reference of its own";
-  const at = { path: "/RecordReference", value: reference };
-  return messageOf("error", "reference_of_another", message, at);
+  return fault("reference_of_another", message, atReference(reference));
 }
 
 /** The warning of a record none of whose prices can be read. They stay in the stored record alone. */
@@ -87,47 +85,36 @@ export function notOnSale(
   const [first] = prices;
   const isLost = prices.every(({ isWithheld }) => isWithheld);
   if (!first || !isLost || notification === PARTIAL) return [];
-  return [{
-    severity: "warning",
-    code: "not_on_sale",
-    path: reader.messages.placeOf(first).path,
-    value: null,
-    message: "No price of the record can be read: the book is on sale nowhere",
-  }];
+  const { path } = reader.messages.placeOf(first);
+  const message = "No price of the record can be read: the book is on sale nowhere";
+  return [warning("not_on_sale", message, { path, value: null })];
 }
 
 /** The warning of a record that creates a product which was deleted. */
-export function createdAgain(value: string, deleted_at: string): Message {
+export function createdAgain(reference: string, day: string): Message {
   const message =
-    `The product with this reference was deleted on ${deleted_at}: this record creates it again`;
-  return messageOf("warning", "created_again", message, {
-    path: "/RecordReference",
-    value,
-  });
+    `The product with this reference was deleted on ${day}: this record creates it again`;
+  return warning("created_again", message, atReference(reference));
 }
 
-/** The warning of a record that its ISBN has led to a product with another reference. */
-export function otherReference(reference: string, value: string): Message {
-  const message =
-    `The product has the reference "${reference}": from now on this one finds it, too`;
-  const at = { path: "/RecordReference", value };
-  return messageOf("warning", "other_reference", message, at);
+/** The warning of a record that its ISBN has led to a product with this other reference. */
+export function otherReference(other: string, reference: string): Message {
+  const message = `The product has the reference "${other}": from now on this one finds it, too`;
+  return warning("other_reference", message, atReference(reference));
 }
 
-export const STALE_RECORD = messageOf(
-  "warning",
+export const STALE_RECORD = warning(
   "stale",
   "The sender has sent a later message with this product: this record is not applied",
 );
 
-export const UNKNOWN_RECORD = messageOf(
-  "warning",
+export const UNKNOWN_RECORD = warning(
   "not_found",
   "No product has this reference: there is nothing to delete",
-  { path: "/RecordReference" },
+  atReference(null),
 );
 
 export function superseded(line: number): Message {
   const message = `The record on line ${line} is of the same product, and counts instead`;
-  return messageOf("warning", "superseded", message);
+  return warning("superseded", message);
 }
