@@ -31,14 +31,13 @@ export async function findGists(
   const references = arrived.flatMap(({ reference }) => reference ?? []);
   if (references.length === 0) return new Map();
   const { sender } = arrived[0]!.sent;
-  const rows = await database.scan(unprepared(sql<{ reading: string | null; own: string | null }>`
-    select n.reading, x.reading as own
+  const rows = await database.scan(unprepared(sql<{ last: string | null; own: string | null }>`
+    select n.reading as last, x.reading as own
     from onix_records n
     ${ownRecord(sql`n.product_id`, sender)}
     where n.organization_id = ${organization} and ${isBoundTo(sql`n.product_id`, references)}
   `));
-  const gists = rows.flatMap(({ reading, own }) => [reading, own])
-    .filter((gist) => gist !== null);
+  const gists = rows.flatMap(({ last, own }) => [last, own]).filter((gist) => gist !== null);
   return new Map(gists.map((gist) => [keyOfGist(gist), gist]));
 }
 
