@@ -4,7 +4,6 @@ import { objectsIn } from "../../schema/objects.ts";
 import { COLLATERAL_TYPES } from "../../schema/onix/mapping/collateral.ts";
 import { elementOfName } from "../../schema/onix/mapping/collections.ts";
 import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
-import type { Incoming } from "../../schema/onix/mapping/incoming.ts";
 import type { Book } from "../../schema/onix/mapping/mapped.ts";
 import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
 import { elementOfPerson } from "../../schema/onix/mapping/person.ts";
@@ -16,15 +15,16 @@ import {
 import type { Message } from "../../schema/onix/report/message.ts";
 import type { Element } from "../../schema/onix/xml/element.ts";
 import { FIELDS } from "../../schema/product.ts";
+import type { Compared } from "./compare.ts";
 import type { LinkRow } from "./link_tables.ts";
 import type { Links } from "./links.ts";
 import type { LinkedRecord, LinkWarning } from "./named_records.ts";
 import { PARTIES } from "./party_identifiers.ts";
 
 /*
- * What a record writes to its product. In: the values to write, and the records of the
- * organization that they name. Out: a body, and the product as it then is. Each function but
- * the first is about some fields, and gives the elements that name a record its id.
+ * What a record writes to its product. In: the record beside its product, and the records of the
+ * organization that it names. Out: a body, and the product as it then is. Each function but the
+ * first is about some fields, and gives the elements that name a record its id.
  */
 
 /** What is written to some fields. */
@@ -42,17 +42,14 @@ type TellOfLinks = (
 
 /** The body that a record writes, what its product then is, and the warnings about what it names. */
 export function bodyOf(
-  written: RecordValues,
-  incoming: Incoming,
-  now: Reading,
+  { one: { item }, book, now, merged: { written } }: Compared,
   links: Links,
-  book: Book,
 ): { body: ProductBody; after: Book; messages: Message[] } {
   const messages = new Map<string, Message>();
   // A contributor has a row for each role: what is wrong with its element is told once.
   const tell: TellOfLinks = (warnings, elementOf) => {
     for (const { code, field, message } of warnings) {
-      const place = incoming.reader.messages.placeOf(elementOf(field));
+      const place = item.incoming.reader.messages.placeOf(elementOf(field));
       const told: Message = { severity: "warning", code, ...place, message };
       messages.set(`${code} ${place.path}`, told);
     }
@@ -222,5 +219,7 @@ const REPEATED: LinkWarning = {
 
 /** Adds a key to those that were seen, and says whether it is new. */
 function addTo(seen: Set<string>, key: string): boolean {
-  return seen.size < seen.add(key).size;
+  const isNew = !seen.has(key);
+  seen.add(key);
+  return isNew;
 }

@@ -100,9 +100,9 @@ function writeOf(
   deleted: ReadonlyMap<string, string>,
   reject: WriteOptions["reject"],
 ): RecordWrite | undefined {
-  const { one, book, form, now, last, merged } = compared;
+  const { one, form, now, last, merged } = compared;
   const { item, found } = one;
-  const { body, after, messages } = bodyOf(merged.written, item.incoming, now, links, book);
+  const { body, after, messages } = bodyOf(compared, links);
   const full = overfullIn(body);
   if (full) return reject(one, overfull(full));
   const { differences, isEdited } = differencesOf(
