@@ -20,11 +20,16 @@ import { writesOf } from "./writes.ts";
  * written in one transaction, pass by pass, and stored beside the products.
  */
 
-export interface GroupOptions extends PlanOptions {
+/** How the groups of a message are written. */
+export interface GroupSettings extends PlanOptions {
   /** Does the same work, and writes nothing. */
   dryRun: boolean;
-  /** Awaited between the records, so that other requests run. */
+  /** Awaited between the steps of the work, so that other requests run. May throw. */
   pace: () => Promise<void>;
+}
+
+/** How one group is written. */
+export interface GroupOptions extends GroupSettings {
   books: MessageBooks;
   /** Whether records may wait for the rest of the message, which says whose ISBN they have. */
   mayWait: boolean;

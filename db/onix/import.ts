@@ -4,8 +4,8 @@ import { type Report, ReportTally } from "../../schema/onix/report/report.ts";
 import { XmlError } from "../../schema/onix/xml/xml_error.ts";
 import type { Queries } from "../database.ts";
 import { ImportEnded } from "../import_ended.ts";
+import type { GroupSettings } from "./group.ts";
 import { MessageBooks } from "./message_books.ts";
-import type { PlanOptions } from "./plan.ts";
 import { RecordGroup } from "./record_group.ts";
 
 /*
@@ -15,11 +15,7 @@ import { RecordGroup } from "./record_group.ts";
  */
 
 /** How a message is imported. */
-export interface ImportOptions extends PlanOptions {
-  /** Does the same work as an import, and writes nothing. */
-  dryRun: boolean;
-  /** Awaited between the steps of the work, so that other requests run. May throw. */
-  pace: () => Promise<void>;
+export interface ImportOptions extends GroupSettings {
   /** Awaited before a group is written. The result is disposed of afterwards. May throw. */
   admit?: () => Promise<Disposable>;
   /** Called after each group with the number of records so far. */
@@ -52,6 +48,17 @@ export async function importMessage(
   let records = 0;
   let writing = Promise.resolve();
 
+  async function read(): Promise<void> {
+    for await (const part of message) {
+      if (part.kind === "header") {
+        header = part.header;
+        continue;
+      }
+      group.add(part, header!);
+      if (group.isFull || group.isOld) await flush();
+    }
+  }
+
   /** Reads the group, and writes it while the next one arrives. */
   async function flush(): Promise<void> {
     await group.read(queries, pace);
@@ -73,27 +80,19 @@ export async function importMessage(
     await writeAndCount(waited);
   }
 
-  /** Writes the records of a group, or adds them to those that are held, and counts what is written. */
-  async function writeAndCount(current: RecordGroup, held?: RecordGroup): Promise<void> {
+  /**
+   * Writes the records of a group, and counts them. A record that has to wait goes to
+   * `waitingGroup`, and is counted there.
+   */
+  async function writeAndCount(current: RecordGroup, waitingGroup?: RecordGroup): Promise<void> {
     using _permit = await admit?.();
-    await current.write(queries, options, held);
+    await current.write(queries, options, waitingGroup);
     // What is written is counted, whatever happens next.
     for (const { outcome, ...leftOut } of current.results()) {
       tally.add(outcome, leftOut);
       records++;
     }
     progress?.(records);
-  }
-
-  async function read(): Promise<void> {
-    for await (const part of message) {
-      if (part.kind === "header") {
-        header = part.header;
-        continue;
-      }
-      group.add(part, header!);
-      if (group.isFull || group.isOld) await flush();
-    }
   }
 
   try {

@@ -6,7 +6,7 @@ import type { ProductPart, Unreadable } from "../../schema/onix/xml/read.ts";
 import type { Queries } from "../database.ts";
 import { type Arrived, arrivedOf } from "./arrived.ts";
 import { findGists } from "./gists.ts";
-import { type GroupOptions, importGroup } from "./group.ts";
+import { type GroupSettings, importGroup } from "./group.ts";
 import { Item, readItem, type StoredGists } from "./items.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { fault, referenceOfAnother } from "./record_messages.ts";
@@ -25,20 +25,17 @@ const MAX_GROUP_LENGTH = 1_000_000;
 /** A group of a message that arrives slowly is written after this time. */
 const MAX_GROUP_AGE_MS = 1_000;
 
-/** What became of a record of a group. */
-interface Imported extends LeftOut {
+/** What the report counts of a record. */
+interface Result extends LeftOut {
   outcome: Outcome;
 }
-
-/** How a group is written. */
-type GroupSettings = Omit<GroupOptions, "books" | "mayWait">;
 
 /** Records that are written together. They are added, read, written, and then have results. */
 export class RecordGroup {
   /** Those that wait to be read together: what is stored of them is looked up at once. */
   #unread: (Arrived | Unreadable)[] = [];
   /** Those that were read: to be written, or rejected already. */
-  readonly #entries: (Item | Imported)[] = [];
+  readonly #entries: (Item | Result)[] = [];
   #length = 0;
   #started = 0;
   #outcomes = new Map<Item, Outcome>();
@@ -96,7 +93,7 @@ export class RecordGroup {
   }
 
   /** Adds a record that has been read. */
-  push(item: Item): void {
+  addRead(item: Item): void {
     this.#entries.push(item);
     this.#length += item.arrived.length;
   }
@@ -118,9 +115,8 @@ export class RecordGroup {
     waiting?: RecordGroup,
   ): Promise<void> {
     // Records with one reference keep their order: those after one that waits wait, too.
-    const items = this.#entries.filter((entry) =>
-      entry instanceof Item && !waiting?.has(entry.gist.reference)
-    ) as Item[];
+    const items = this.#entries.filter((entry) => entry instanceof Item)
+      .filter(({ gist }) => !waiting?.has(gist.reference));
     // Tests are run like the others, and write nothing.
     for (const areTests of [false, true]) {
       const group = items.filter(({ gist: { notification } }) => isTest(notification) === areTests);
@@ -135,14 +131,12 @@ export class RecordGroup {
       for (const [item, outcome] of outcomes) this.#outcomes.set(item, outcome);
     }
     for (const entry of this.#entries) {
-      if (entry instanceof Item && !this.#outcomes.has(entry)) {
-        waiting?.push(entry);
-      }
+      if (entry instanceof Item && !this.#outcomes.has(entry)) waiting?.addRead(entry);
     }
   }
 
   /** The outcomes of the records that do not wait, in their order. */
-  *results(): Generator<Imported> {
+  *results(): Generator<Result> {
     for (const entry of this.#entries) {
       if (!(entry instanceof Item)) {
         yield entry;
@@ -163,7 +157,7 @@ function rejected(
   line: number,
   messages: Outcome["messages"],
   moreMessages = 0,
-): Imported {
+): Result {
   const record_reference = reference && reference.slice(0, MAX_REFERENCE);
   return {
     outcome: {
