@@ -37,8 +37,7 @@ const MAX_SHEET_ROWS = 1_048_576;
 /** A sheet that is read through. */
 export interface Sheet extends SheetHeader {
   form: ByteForm;
-  /** The line of the header. */
-  start: number;
+  headerLine: number;
   decimal: Decimal | undefined;
   skipped: number;
   /** The rows that have another row of their product, by their lines. */
@@ -82,8 +81,8 @@ async function readAs(
   let block: SheetRow[] = [];
   let [count, skipped] = [0, 0];
 
-  /** Finds the products of the rows, so that two of one product are found. */
-  async function remember(): Promise<void> {
+  /** Finds the products of the block, and so the rows of one product. */
+  async function findTwins(): Promise<void> {
     const addresses = block.flatMap(({ address }) => address ?? []);
     const products = productsByAddress(
       await queries().scan(sql<MeantProduct>`
@@ -106,11 +105,11 @@ async function readAs(
     }
     const row = new SheetRow(line, cells, header);
     if (!given) signs.add(row);
-    if (row.address && block.push(row) === BLOCK_ROWS) await remember();
+    if (row.address && block.push(row) === BLOCK_ROWS) await findTwins();
   }
-  await remember();
+  await findTwins();
   const decimal = given ?? signs.only();
-  return { ...header, form, start: first.line, decimal, skipped, twins: twins.byLine() };
+  return { ...header, form, headerLine: first.line, decimal, skipped, twins: twins.byLine() };
 }
 
 /** The decimal signs in the amounts of a sheet, which has but one. */

@@ -85,7 +85,7 @@ async function planRows(
     const fault = matchFault(row, products, options);
     const [product] = products;
     if (fault) row.refuse(fault, row.address);
-    else if (!product) plans.push(plannedRow(row, undefined, options));
+    else if (!product) plans.push(planRow(row, undefined, options));
     else {
       bytes += product.bytes ?? 0;
       if (bytes > MAX_BYTES && meant.size > 0) break;
@@ -97,7 +97,7 @@ async function planRows(
     for (const { id, product } of group) {
       await options.pace();
       const { row } = meant.get(id)!;
-      plans.push(plannedRow(row, parseProduct(product), options));
+      plans.push(planRow(row, parseProduct(product), options));
     }
   }
   return plans;
@@ -118,7 +118,7 @@ function matchFault(
   if (!create) return `not_found: ${what}: with create=true the row creates one`;
 }
 
-function plannedRow(row: SheetRow, product: Entry | undefined, options: RowOptions): RowPlan {
+function planRow(row: SheetRow, product: Entry | undefined, options: RowOptions): RowPlan {
   const { line, cells, address } = row;
   const draft = draftOf(product ?? {}, cells, options);
   // A row with cells that cannot be read creates nothing, and lacks nothing.
@@ -189,9 +189,9 @@ async function withChanges(
   const changing: ChangingRow[] = [];
   for (const [i, plan] of plans.entries()) {
     const { row, draft, product } = plan;
-    const whole = named[i]!;
-    const change = whole instanceof ApiError ? whole : differing(whole, product);
-    if (whole instanceof ApiError || change instanceof ApiError || draft.faults.length > 0) {
+    const resolved = named[i]!;
+    const change = resolved instanceof ApiError ? resolved : differing(resolved, product);
+    if (resolved instanceof ApiError || change instanceof ApiError || draft.faults.length > 0) {
       const faults = change instanceof ApiError ? cellFaults(change, draft) : [];
       row.end("refused", [...draft.faults, ...faults]);
       continue;
@@ -200,7 +200,7 @@ async function withChanges(
       row.end("unchanged", draft.warnings, { product });
       continue;
     }
-    const changes = cellChanges(draft, whole.body);
+    const changes = cellChanges(draft, resolved.body);
     const stale = product && staleness(row, product, options);
     if (!stale) changing.push({ ...plan, change, changes });
     else row.end(stale.code === "stale" ? "stale" : "refused", [stale], { product, changes });

@@ -63,7 +63,7 @@ export async function importSheet(
   try {
     let isGuess = form.charset === "windows-1252" && !form.isTold;
     for await (const { line, cells } of readSheetRows(source, form)) {
-      if (line <= sheet.start || isBlank(cells)) continue;
+      if (line <= sheet.headerLine || isBlank(cells)) continue;
       await pace();
       const row = new SheetRow(line, cells, sheet);
       const text = isGuess && cells.find((cell) => /[^\0-\x7f]/.test(cell));
@@ -97,15 +97,15 @@ function guessed(text: string): SheetMessage {
 /** The rows that are not written, with what is wrong with them, as they were. */
 async function* mendable(
   source: SheetBytes,
-  { form, start }: Sheet,
+  { form, headerLine }: Sheet,
   errors: ReadonlyMap<number, string>,
 ): AsyncGenerator<string> {
   /** The column that an earlier import has added. */
   let old = -1;
   for await (const { line, cells } of readSheetRows(source, form)) {
-    const error = line === start ? "error" : errors.get(line);
+    const error = line === headerLine ? "error" : errors.get(line);
     if (error === undefined) continue;
-    if (line === start) {
+    if (line === headerLine) {
       old = cells.findIndex((cell) => cell.trim().toLowerCase() === "error");
       yield BYTE_ORDER_MARK;
     }
