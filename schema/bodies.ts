@@ -402,6 +402,13 @@ export function discriminatorOf({ fields }: Rows): string {
   return Object.keys(fields)[0]!;
 }
 
+/** The fields of an entry, which may depend on its type. */
+export function fieldsOfEntry(array: Rows | Values, entry: Entry): Fields {
+  if (array.kind !== "rows" || !array.types) return array.fields;
+  const type = entry[discriminatorOf(array)] as string;
+  return { ...array.fields, ...array.types[type]?.fields };
+}
+
 /** The types of row that a valid entry can update: its own type, or every type that it is valid for. */
 export function typesOf(array: Rows, entry: Entry): string[] {
   const own = discriminatedType(array, entry);

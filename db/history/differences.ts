@@ -1,11 +1,5 @@
-import { discriminatorOf, type Entry } from "../../schema/bodies.ts";
-import {
-  type ArrayField,
-  type Field,
-  type Fields,
-  keysOf,
-  type Rows,
-} from "../../schema/fields.ts";
+import { type Entry, fieldsOfEntry } from "../../schema/bodies.ts";
+import { type ArrayField, type Field, type Fields, keysOf } from "../../schema/fields.ts";
 import { isEqual, isObject, objectsIn } from "../../schema/objects.ts";
 import { type Keys, pairEntries, traitsOf } from "../../schema/onix/mapping/pairing.ts";
 import { FIELDS } from "../../schema/product.ts";
@@ -76,7 +70,7 @@ function ofField(
         objectsIn(before),
         objectsIn(after),
         tellingApart(field),
-        (at, one, other) => differencesBetween(one, other, fieldsOf(field, other), at),
+        (at, one, other) => differencesBetween(one, other, fieldsOfEntry(field, other), at),
       );
     default:
       return [];
@@ -107,21 +101,11 @@ function tellingApart(
 ): TellingApart {
   const keys = keysOf(field);
   return {
-    said: (entry) => saidIn(fieldsOf(field, entry), entry),
+    said: (entry) => saidIn(fieldsOfEntry(field, entry), entry),
     ...keys,
     ...field.kind === "rows" &&
       { key: field.key ?? field.naturalKey ?? keys.key },
   };
-}
-
-/** The fields of an entry, which may depend on its type. */
-function fieldsOf(
-  array: Exclude<ArrayField, { kind: "list" }>,
-  entry: Entry,
-): Fields {
-  if (array.kind !== "rows" || !array.types) return array.fields;
-  const type = entry[discriminatorOf(array as Rows)] as string;
-  return { ...array.fields, ...array.types[type]?.fields };
 }
 
 /** What an entry says, without what follows from it. */
@@ -140,7 +124,7 @@ function saidIn(fields: Fields, entry: Entry): Entry {
         case "rows":
           return [[
             name,
-            objectsIn(value).map((one) => saidIn(fieldsOf(field, one), one)),
+            objectsIn(value).map((one) => saidIn(fieldsOfEntry(field, one), one)),
           ]];
         default:
           return [];

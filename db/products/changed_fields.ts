@@ -1,4 +1,4 @@
-import { discriminatorOf, type Entry, namedRows, type ProductBody } from "../../schema/bodies.ts";
+import { type Entry, fieldsOfEntry, namedRows, type ProductBody } from "../../schema/bodies.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
 import type { Assigned } from "./change.ts";
@@ -97,12 +97,6 @@ function wholeEntry(fields: Fields, entry: Entry, hasIds: boolean): Entry {
     Object.entries(fields)
       .map(([name, field]) => [name, wholeValue(field, entry[name], hasIds)]),
   );
-}
-
-/** The fields of an entry, which may depend on its type. */
-function fieldsOfEntry(array: Rows, entry: Entry): Fields {
-  const type = array.types && entry[discriminatorOf(array)] as string;
-  return type ? { ...array.fields, ...array.types![type]!.fields } : array.fields;
 }
 
 /**
