@@ -65,7 +65,7 @@ export function hasKey(keys: readonly ProductKey[]): Statement {
 /** The condition that product `p` has one of these numbers, in either form. */
 export function hasIsbn(numbers: readonly string[]): Statement {
   const shorter = numbers.flatMap((number) => isbn10Of(number) ?? []);
-  return sql`p.isbn13 ${isOneOfTexts(numbers)} or p.isbn10 ${isOneOfTexts(shorter)}`;
+  return sql`(p.isbn13 ${isOneOfTexts(numbers)} or p.isbn10 ${isOneOfTexts(shorter)})`;
 }
 
 /** Says which products have what one alone should have. */
