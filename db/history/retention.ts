@@ -1,11 +1,12 @@
 import { organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Database, Queries } from "../database.ts";
+import { DELETION_DAYS } from "../products/feed.ts";
 import { MAX_UUID } from "../uuid.ts";
 
 /*
  * Deletes versions that are due. A version is shown until the next one is made, so it is due
  * when the next one is older than `HISTORY_DAYS`, or when a thousand newer ones are kept. The
- * versions of a deleted product are due when its deletion is, which the feed has for 37 days.
+ * versions of a deleted product are due when its deletion is as old, but not while the feed has it.
  *
  * A round walks the versions that have become old or were made since the last one, in the
  * order of their times: a few in a transaction, in one process at a time. No writer waits: it
@@ -14,9 +15,6 @@ import { MAX_UUID } from "../uuid.ts";
 
 /** The most versions that are kept of a product. */
 const MAX_VERSIONS = 1_000;
-
-/** The feed has a deletion for so many days. */
-const DELETED_DAYS = 37;
 
 /** The versions that a batch looks at, which takes some 10 ms. */
 const VERSIONS_AT_ONCE = 500;
@@ -93,7 +91,7 @@ export async function deleteDue(
     select
       to_regtype('product_json') is not null as is_distributed,
       (now() - interval '1 second' - make_interval(days => ${days}::int))::text as old,
-      (now() - make_interval(days => greatest(${days}::int, ${DELETED_DAYS}::int)))::text as gone,
+      (now() - make_interval(days => greatest(${days}::int, ${DELETION_DAYS}::int)))::text as gone,
       now()::text as made
   `);
   if (now!.is_distributed) return { old, made };

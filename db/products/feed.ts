@@ -11,7 +11,14 @@ import { NIL_UUID } from "../uuid.ts";
  * the feed ends at a horizon: every transaction with a lower version has ended.
  */
 
-const RETENTION_DAYS = 30;
+/** The days for which a cursor is good. */
+const CURSOR_DAYS = 30;
+
+/**
+ * The days for which deletions are kept: a week more than a cursor is good for, since a long
+ * transaction may have held the feed back.
+ */
+export const DELETION_DAYS = CURSOR_DAYS + 7;
 
 /** A page of changes. */
 export interface FeedPage {
@@ -71,8 +78,7 @@ export async function openFeed(
       ...version && id && { version, id },
       timeline: state!.is_replicated ? 0 : state!.timeline,
       start: startBelow(state!.safe, from.start),
-      // A cursor is good for as long as deletions are kept. Those since the first page count
-      // until the client has read the last one.
+      // Deletions since the first page count until the client has read the last one.
       issuedAt: more ? from.issuedAt : Date.now(),
     }),
   };
@@ -168,10 +174,10 @@ function checkCursor(
   const isOvertaken = cursor.timeline > 0 && cursor.timeline < timeline;
   if (
     cursor.origin === origin && cursor.organization === owner &&
-    age <= RETENTION_DAYS * 86_400_000 && !isAhead && !isOvertaken
+    age <= CURSOR_DAYS * 86_400_000 && !isAhead && !isOvertaken
   ) return;
   throw new ApiError(
     "CURSOR_EXPIRED",
-    `The cursor is older than ${RETENTION_DAYS} days, belongs to another database or organization, or was issued before a failover that may have lost changes: start over with an empty copy, without the parameter after`,
+    `The cursor is older than ${CURSOR_DAYS} days, belongs to another database or organization, or was issued before a failover that may have lost changes: start over with an empty copy, without the parameter after`,
   );
 }

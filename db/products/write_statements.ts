@@ -9,6 +9,7 @@ import {
   type Write,
 } from "./change.ts";
 import { countProducts } from "./counts.ts";
+import { DELETION_DAYS } from "./feed.ts";
 import { assertForms, setProductForms } from "./product_forms.ts";
 import { insertProducts, setAssigned, updateProducts } from "./product_row.ts";
 import { moveAvailabilities } from "./restated.ts";
@@ -112,6 +113,9 @@ function setSeries(changes: readonly Write[]): Statement[] {
   `];
 }
 
+/** The age from which the record of a deletion has expired. */
+const deletionAge = raw(`interval '${DELETION_DAYS} days'`);
+
 /**
  * Records the deletions of these products, purges up to ten expired records, and last
  * deletes the products. Foreign keys delete their nested records.
@@ -141,8 +145,7 @@ function deleteProducts(
         select old.product_id
         from product_deletions old
         where old.organization_id = ${organization}
-          -- A week longer than a cursor lives: a long transaction may have held the feed back.
-          and old.deleted_at < now() - interval '37 days'
+          and old.deleted_at < now() - ${deletionAge}
         order by old.deleted_at
         limit 10
         for update skip locked
