@@ -1,6 +1,6 @@
 import { bareIsbn, isbnFieldOf } from "../../values.ts";
 import type { Release } from "../rules/releases.ts";
-import { dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
+import { dateElement, dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
 import {
   child,
   childrenOf,
@@ -76,9 +76,7 @@ function withDateInForm(
 function withDayInForm(found: Element): Element {
   const read = isBareDate(found.name) ? dateOf(found) : undefined;
   if (!read || !("reformatted" in read) || !("date" in read)) return found;
-  const written = element("", []);
-  writeDate(written, read.date);
-  return { ...written.children[0]!, name: found.name };
+  return dateElement(found.name, read.date);
 }
 
 /** Which ISBN an identifier is, if it is one. */

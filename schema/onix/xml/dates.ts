@@ -1,5 +1,5 @@
 import { FORMAT_BY_LENGTH, parseDate, type ReadDate } from "../rules/dates.ts";
-import { child, childValue, type Element, element, valueOf } from "./element.ts";
+import { child, childValue, type Element, element, removeChildren, valueOf } from "./element.ts";
 
 /** What the `Date` of a composite such as `PublishingDate` says, or undefined without one. */
 export function dateIn(composite: Element): ReadDate | undefined {
@@ -27,16 +27,21 @@ export function dateOf(found: Element): ReadDate {
   );
 }
 
-/** Writes a date in the format that says how much of it is known. */
-export function writeDate(composite: Element, date: string): void {
+/** A date in the format that says how much of it is known. */
+export function dateElement(name: string, date: string): Element {
   const digits = date.replaceAll("-", "");
   const format = FORMAT_BY_LENGTH[digits.length]!;
-  composite.children = composite.children.filter(({ name }) => name !== "DateFormat");
-  const attributes: Record<string, string> = format === "00" ? {} : { dateformat: format };
+  return element(name, digits, format === "00" ? {} : { dateformat: format });
+}
+
+/** Gives a composite this date. */
+export function writeDate(composite: Element, date: string): void {
+  removeChildren(composite, "DateFormat");
+  const written = dateElement("Date", date);
   const known = child(composite, "Date");
   if (known) {
-    Object.assign(known, { text: digits, attributes, markup: undefined });
+    Object.assign(known, { text: written.text, attributes: written.attributes, markup: undefined });
   } else {
-    composite.children.push(element("Date", digits, attributes));
+    composite.children.push(written);
   }
 }
