@@ -8,14 +8,17 @@ import type { Release } from "./releases.ts";
 /** What a composite may contain at one place. `max` is `Infinity` for any number. */
 export type Particle =
   | { kind: "element"; name: string; min: number; max: number }
-  | {
-    kind: "sequence" | "choice";
-    of: Particle[];
-    min: number;
-    max: number;
-    /** The names of all elements in it. */
-    names: ReadonlySet<string>;
-  };
+  | Group;
+
+/** Particles of which each follows the one before, or of which there is one. */
+export interface Group {
+  kind: "sequence" | "choice";
+  of: Particle[];
+  min: number;
+  max: number;
+  /** The names of all elements in it. */
+  names: ReadonlySet<string>;
+}
 
 /** No two elements at the path have the same values of these fields. */
 export interface Unique {
@@ -53,15 +56,14 @@ function withGroups(model: string, groups: ReadonlyMap<string, string>): string 
   return model.replace(/\{([A-Z]\w+)\}/g, (_, name) => withGroups(groups.get(name)!, groups));
 }
 
-const TOKEN = /[()|]|[?*+]|\{2\}|\w+(?:[?*+]|\{2\})?(?:@[\d.]+)?/g;
+const TOKEN = /[()|?*+]|\w+[?*+]?(?:@[\d.]+)?/g;
 
-const ELEMENT = /^(\w+)([?*+]|\{2\})?(?:@(\S+))?$/;
+const ELEMENT = /^(\w+)([?*+])?(?:@(\S+))?$/;
 
 const TIMES: Readonly<Record<string, [min: number, max: number]>> = {
   "?": [0, 1],
   "*": [0, Infinity],
   "+": [1, Infinity],
-  "{2}": [1, 2],
 };
 
 const ONCE = [1, 1] as const;

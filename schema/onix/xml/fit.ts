@@ -1,5 +1,5 @@
 import { composite } from "../rules/facts.ts";
-import type { Particle } from "../rules/models.ts";
+import type { Group, Particle } from "../rules/models.ts";
 import { RELEASES } from "../rules/releases.ts";
 import type { Element } from "./element.ts";
 
@@ -62,7 +62,7 @@ function endOfMatch(
 }
 
 function matchOnce(
-  { kind, of }: Extract<Particle, { of: Particle[] }>,
+  { kind, of }: Group,
   children: readonly Element[],
   i: number,
 ): number {
@@ -154,7 +154,7 @@ function left(name: string, { given, taken }: Fitting): number {
 }
 
 function fitOnce(
-  { kind, of }: Extract<Particle, { of: Particle[] }>,
+  { kind, of }: Group,
   fitting: Fitting,
 ): boolean {
   if (kind === "sequence") {
