@@ -16,7 +16,7 @@ export interface DataElement {
 }
 
 /** What a reader needs to know of a tag. */
-export interface Known {
+export interface KnownTag {
   name: string;
   /** Whether the element has children. Otherwise it has a value. */
   isComposite: boolean;
@@ -25,7 +25,7 @@ export interface Known {
 /** The short tags, by reference name. */
 const SHORT_TAGS = new Map<string, string>();
 /** What a reader knows of a tag, by either one of an element. */
-const KNOWN = new Map<string, Known>();
+const KNOWN = new Map<string, KnownTag>();
 const COMPOSITE_NAMES = new Set<string>();
 /** The composites that are another one in some parent, as `EpubLicense` is in `Price/EpubLicense`. */
 const SPECIAL = new Set<string>();
@@ -34,9 +34,9 @@ const BY_RELEASE = { "3.0": tables(), "3.1": tables() };
 
 function tables() {
   return {
-    /** The content models of composites as lines of the table. */
-    models: new Map<string, string>(),
-    /** The same models, of which each is read when it is first asked for. */
+    /** The lines of the table, by composite. */
+    lines: new Map<string, string>(),
+    /** What the lines say, each read when it is first asked for. */
     composites: new Map<string, Composite>(),
     data: new Map<string, DataElement>(),
   };
@@ -46,17 +46,15 @@ function tables() {
 const GROUPS = new Map<string, string>();
 
 for (const line of linesOf(composites)) {
-  const [, group, content] = /^\{(\w+)\}: (.*)$/.exec(line) ?? [];
+  const [, group, model] = /^\{(\w+)\}: (.*)$/.exec(line) ?? [];
   if (group) {
-    GROUPS.set(group, content!);
+    GROUPS.set(group, model!);
     continue;
   }
-  const [, name = "", release, model = ""] = /^([\w/]+)(?:@(\S+))?: (.*)$/.exec(
-    line,
-  )!;
+  const [, name = "", release, content = ""] = /^([\w/]+)(?:@(\S+))?: (.*)$/.exec(line)!;
   for (const each of RELEASES) {
     if (release && release !== each) continue;
-    BY_RELEASE[each].models.set(name, model);
+    BY_RELEASE[each].lines.set(name, content);
   }
   if (name.includes("/")) {
     SPECIAL.add(name.slice(name.indexOf("/") + 1));
@@ -98,7 +96,7 @@ function linesOf(table: string): string[] {
 }
 
 /** The element with this tag of either kind. */
-export function knownTag(tag: string): Known | undefined {
+export function knownTag(tag: string): KnownTag | undefined {
   return KNOWN.get(tag);
 }
 
@@ -134,8 +132,8 @@ export function dataElement(
 
 /** Whether the release has an element with this name. */
 export function isInRelease(release: Release, name: string): boolean {
-  const { data, models } = BY_RELEASE[release];
-  return data.has(name) || models.has(name);
+  const { data, lines } = BY_RELEASE[release];
+  return data.has(name) || lines.has(name);
 }
 
 /** The composite of the release, as it is in this parent. */
@@ -144,13 +142,13 @@ export function composite(
   name: string,
   parent = "",
 ): Composite | undefined {
-  const { models, composites } = BY_RELEASE[release];
+  const { lines, composites } = BY_RELEASE[release];
   const special = SPECIAL.has(name) ? `${parent}/${name}` : name;
-  const key = models.has(special) ? special : name;
-  const model = models.get(key);
-  return model === undefined
+  const key = lines.has(special) ? special : name;
+  const line = lines.get(key);
+  return line === undefined
     ? undefined
-    : composites.getOrInsertComputed(key, () => readComposite(model, GROUPS, release));
+    : composites.getOrInsertComputed(key, () => readComposite(line, GROUPS, release));
 }
 
 /** The content models that a composite has in the releases. */

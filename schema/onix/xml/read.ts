@@ -1,6 +1,6 @@
 import { decode } from "./decode.ts";
 import { childValue, type Element, element, hasText } from "./element.ts";
-import { type Known, knownTag, localName, nameInOnix21 } from "../rules/facts.ts";
+import { type KnownTag, knownTag, localName, nameInOnix21 } from "../rules/facts.ts";
 import { ATTRIBUTES } from "../rules/kinds.ts";
 import { Markup } from "./markup.ts";
 import { Parser } from "./parser.ts";
@@ -97,7 +97,7 @@ function* slicesOf(text: string): Generator<string> {
 }
 
 /** An element of ONIX, or one that is unknown: it may have children or a value. */
-type StartTag = Known | { name: string; isComposite?: undefined };
+type StartTag = KnownTag | { name: string; isComposite?: undefined };
 
 /**
  * Builds the header and the records from what the parser tells. What is neither is passed over,
@@ -115,8 +115,8 @@ class Reader {
   #hasHeader = false;
   /** The header or record, and the elements in it that are open. */
   #open: Element[] = [];
-  /** What is known of them. */
-  #known: StartTag[] = [];
+  /** Their tags: whether each is a composite. */
+  #tags: StartTag[] = [];
   /** The XHTML in the last of them, if that is a data element. */
   readonly #markup = new Markup();
   /** Whether everything up to the end of the header's or record's element is passed over. */
@@ -126,8 +126,9 @@ class Reader {
   /** Where the header or record began, and where the last record ended. */
   #start = 0;
   #ended = -1;
-  /** How many elements the header or record has, and how many records say nothing. */
+  /** How many elements the header or record has. */
   #elements = 0;
+  /** How many records have said nothing. */
   #empty = 0;
 
   constructor(whole: "message" | "product") {
@@ -156,7 +157,7 @@ class Reader {
       if (this.#ended === this.#parser.position) this.#parts.pop();
       throw error;
     }
-    if (this.#open.length > 0) this.#limitLength(this.#parser.parsed);
+    if (this.#open.length > 0 && this.#isTooLong(this.#parser.parsed)) this.#rejectTooLong();
   }
 
   close(): void {
@@ -172,7 +173,7 @@ class Reader {
 
   #begin(tag: string, attributes: Record<string, string>): void {
     if (this.#isSkipping) return;
-    if (this.#depth > this.#top && this.#known.at(-1)!.isComposite === false) {
+    if (this.#depth > this.#top && this.#tags.at(-1)!.isComposite === false) {
       return this.#markup.begin(this.#open.at(-1)!, tag, attributes);
     }
     const known = knownTag(tag) ?? { name: nameInOnix21(tag) ?? tag };
@@ -198,7 +199,7 @@ class Reader {
       return;
     }
     this.#open = [];
-    this.#known = [];
+    this.#tags = [];
     this.#push(known, attributes);
   }
 
@@ -225,7 +226,7 @@ class Reader {
     };
     this.#open.at(-1)?.children.push(element);
     this.#open.push(element);
-    this.#known.push(known);
+    this.#tags.push(known);
   }
 
   #end(tag: string): void {
@@ -241,7 +242,7 @@ class Reader {
     if (element.children.length > 0) element.text = "";
     if (depth === this.#top) return this.#endPart(element);
     this.#open.pop();
-    this.#known.pop();
+    this.#tags.pop();
   }
 
   #endSkipped(): void {
@@ -251,7 +252,7 @@ class Reader {
 
   #endPart(element: Element): void {
     const end = this.#parser.position;
-    if (!this.#limitLength(end)) return;
+    if (this.#isTooLong(end)) return this.#rejectTooLong();
     this.#open = [];
     if (element.name === "Header") return this.#pushHeader(element);
     this.#parts.push({ kind: "product", product: element });
@@ -275,7 +276,7 @@ class Reader {
 
   #text(text: string): void {
     const element = this.#open.at(-1);
-    if (this.#isSkipping || !element || this.#known.at(-1)!.isComposite) return;
+    if (this.#isSkipping || !element || this.#tags.at(-1)!.isComposite) return;
     if (isRecoded(text)) {
       element.recoded = true;
       text = recoded(text);
@@ -283,13 +284,13 @@ class Reader {
     this.#markup.addText(element, text);
   }
 
-  /** Rejects the record if it is too large up to this position. Returns whether it is not. */
-  #limitLength(position: number): boolean {
-    const isWithin = position - this.#start <= this.#maxLength;
-    if (!isWithin) {
-      this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
-    }
-    return isWithin;
+  /** Whether the header or record has too many characters up to this position. */
+  #isTooLong(position: number): boolean {
+    return position - this.#start > this.#maxLength;
+  }
+
+  #rejectTooLong(): void {
+    this.#reject("too_large", `Expected at most ${MAX_RECORD} characters`);
   }
 
   /** Rejects the record alone. It is passed over up to its end. */
