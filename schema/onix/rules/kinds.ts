@@ -126,12 +126,12 @@ export function codesOfKind(kind: string): ReadonlySet<string> | undefined {
   });
 }
 
-/** The codes in the value of an element that are none. Of a value that is too long, none is named. */
+/** The codes in a value that its list does not have. Of a value that is too long, none is named. */
 export function wrongCodes(kind: string, value: string): string[] {
   return value.length > MAX_VALUE ? [] : value.split(" ").filter((code) => !validValue(kind, code));
 }
 
-/** The sentence about codes that are none. Of several codes in one element, it says which. */
+/** The sentence about codes that their list does not have. Of several codes in one element, it says which. */
 export function expectedCodes(kind: string, wrong: readonly string[]): string {
   const sentence = expectedCode(Number.parseInt(kind) as OnixList, wrong[0]);
   return kind.endsWith("*") && wrong.length > 0

@@ -31,8 +31,8 @@ interface Fault {
   /** The words of the parser, which may end with a name. */
   words: RegExp;
   message: (state: ParserState, name: string) => string;
-  /** What it is about, if that is more than a character. */
-  text?: RegExp;
+  /** What it is about, at the end of what was parsed. Absent: the last character. */
+  about?: RegExp;
 }
 
 const NO_TAG = "write &lt; for a < that begins no tag";
@@ -46,12 +46,12 @@ const FAULTS: readonly Fault[] = [
     words: /^malformed character entity$/,
     message: ({ before }) =>
       `XML cannot hold the character ${LAST_REFERENCE.exec(before)}: remove it`,
-    text: LAST_REFERENCE,
+    about: LAST_REFERENCE,
   },
   {
     words: /^the string "]]>"/,
     message: () => "The characters ]]> must be written as ]]&gt;",
-    text: /]]>$/,
+    about: /]]>$/,
   },
   {
     words: /in tag name$/,
@@ -89,17 +89,17 @@ const FAULTS: readonly Fault[] = [
       `Expected </${ended!.name}>, the end of <${ended!.name}> in line ${ended!.line}, not ${
         LAST_TAG.exec(before)
       }`,
-    text: LAST_TAG,
+    about: LAST_TAG,
   },
   {
     words: /^unmatched closing tag: (.*)$/,
     message: (_, name) => `</${name}> ends nothing: its start tag is missing`,
-    text: LAST_TAG,
+    about: LAST_TAG,
   },
   {
     words: /^weird empty close tag$/,
     message: () => "Expected the name of an element in </>",
-    text: LAST_TAG,
+    about: LAST_TAG,
   },
   {
     words: /in closing tag$/,
@@ -111,12 +111,12 @@ const FAULTS: readonly Fault[] = [
       `The message ends within <${name}> of line ${
         open!.line
       }: it was cut off, or </${name}> is missing`,
-    text: /$/,
+    about: /$/,
   },
   {
     words: /^unexpected end$/,
     message: () => "The message ends within a comment or a tag",
-    text: /$/,
+    about: /$/,
   },
   {
     words: /^malformed comment$/,
@@ -125,7 +125,7 @@ const FAULTS: readonly Fault[] = [
   {
     words: /^document must contain a root element$/,
     message: () => "The message is empty: expected XML that begins with <ONIXMessage>",
-    text: /$/,
+    about: /$/,
   },
   {
     words: /^text data outside of root node$/,
@@ -133,18 +133,18 @@ const FAULTS: readonly Fault[] = [
       ended
         ? "The message goes on after its end: remove what follows"
         : "Expected XML that begins with <ONIXMessage>, not text",
-    text: /[^\s>][^>]*$/,
+    about: /[^\s>][^>]*$/,
   },
   {
     words: /^documents may contain only one root$/,
     message: () => "A second message begins here: send one at a time",
-    text: LAST_TAG,
+    about: LAST_TAG,
   },
   {
     words: /XML declaration|version|encoding|standalone|^value|^whitespace/,
     message: () =>
       'Expected an XML declaration as <?xml version="1.0" encoding="UTF-8"?>, at the very beginning',
-    text: LAST_TAG,
+    about: LAST_TAG,
   },
 ];
 
@@ -154,10 +154,10 @@ export function explain(words: string, state: ParserState): Explanation {
   if (!known) {
     return { message: `The XML is not well-formed: ${words}`, length: 1 };
   }
-  const { message, text = /.$/s } = known;
+  const { message, about = /.$/s } = known;
   const [, name = ""] = known.words.exec(words)!;
-  const [about = ""] = text.exec(state.before) ?? [];
-  return { message: message(state, name), length: about.length };
+  const [text = ""] = about.exec(state.before) ?? [];
+  return { message: message(state, name), length: text.length };
 }
 
 function disallowed({ before }: ParserState): string {

@@ -124,7 +124,7 @@ export class Parser {
     throw new XmlError(code, message, place);
   }
 
-  /** Parses a text. A `&` or `<` that begins nothing is told of where it stands, which saxes would not do. */
+  /** Parses a text. Fails at a `&` or `<` that begins nothing, where saxes would fail after it. */
   #parse(text: string): void {
     let from = 0;
     for (const { 0: mark, index } of text.matchAll(MISUSED)) {
