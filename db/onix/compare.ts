@@ -82,11 +82,10 @@ export function isSentOtherwise(book: Book, ...both: [Received, Received]): bool
 
 /** The book of a product that does not exist yet. */
 function newBook({ item: { gist: { reference } } }: Planned): Book {
-  const identifiers = { publisher: [], imprint: [] };
   return {
     product: {},
     contributors: {},
-    identifiers,
+    identifiers: { publisher: [], imprint: [] },
     organization: "",
     reference,
   };

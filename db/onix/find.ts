@@ -36,14 +36,6 @@ export interface Found {
   bytes?: number | null;
 }
 
-/** The keys by which the records, and upserts of the same books, find products. */
-function productKeysOf(items: readonly Item[]): LockKey[] {
-  return items.flatMap(({ gist }) => [
-    { kind: "record_reference", value: gist.reference },
-    ...isbnKeys(gist),
-  ]);
-}
-
 /** What is known of product `p`, its record `n` and the sender `x` when a message arrives. */
 const FOUND = sql`
     p.id,
@@ -96,6 +88,14 @@ export async function lockFound(
     mayBeOf(items),
     sql<Found>`select ${FOUND}, ${sizeOfStored} as bytes from ${from}`,
   );
+}
+
+/** The keys by which the records, and upserts of the same books, find products. */
+function productKeysOf(items: readonly Item[]): LockKey[] {
+  return items.flatMap(({ gist }) => [
+    { kind: "record_reference", value: gist.reference },
+    ...isbnKeys(gist),
+  ]);
 }
 
 /** The sender of the message that these records are of. */

@@ -53,8 +53,8 @@ export class NamedRecords {
 
   /**
    * Links what one record names: each to the row that has an identifier of it, to the oldest of
-   * its name, or to a new one. Those of one role are different rows, so that a product gets no
-   * fewer contributors than its record has.
+   * its name, or to a new one. Two of one role are never one row, so that a product gets no fewer
+   * contributors than its record has.
    */
   linkAll(all: readonly NamedRecord[]): LinkedRecord[] {
     const shared = this.#sharedIdentifiers(all);
@@ -88,7 +88,7 @@ export class NamedRecords {
 
   #identifiersOf(named: NamedRecord): string[] {
     return IDENTIFYING[this.#table]
-      .flatMap((column) => named[column] ? `${column} ${named[column]}` : []);
+      .flatMap((column) => named[column] ? keyOf(column, named) : []);
   }
 
   /** What is named, without identifiers of others. */
@@ -100,7 +100,7 @@ export class NamedRecords {
     const own: NamedRecord = { ...named };
     for (const column of IDENTIFYING[this.#table]) {
       if (!named[column]) continue;
-      const id = `${column} ${named[column]}`;
+      const id = keyOf(column, named);
       const bearer = this.#byIdentifier.get(id);
       if (!shared.has(id) && (!bearer || shareWord(bearer.name, named.name))) {
         continue;
@@ -203,6 +203,11 @@ export class NamedRecords {
     });
     return [...inserts, ...updates];
   }
+}
+
+/** The value of an identifying column, told apart from those of the others. */
+function keyOf(column: string, named: Record<string, unknown>): string {
+  return `${column} ${named[column]}`;
 }
 
 /** Whether two names share a word. An initial is a word that begins so. */

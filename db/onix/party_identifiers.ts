@@ -1,4 +1,4 @@
-import { type Book } from "../../schema/onix/mapping/mapped.ts";
+import type { Book } from "../../schema/onix/mapping/mapped.ts";
 import { elementOfField, type Reading } from "../../schema/onix/mapping/reading.ts";
 import { objectsIn } from "../../schema/objects.ts";
 import { isOneOf, json, organization, raw, sql, type Statement } from "../connections/sql.ts";

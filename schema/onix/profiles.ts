@@ -67,11 +67,7 @@ export interface Profile
 export function parseProfile(name: string, file: unknown): Profile {
   const { required, recommended, ...profile } = v.parse(ProfileFile, file);
   const rulesOf = (severity: Rule["severity"], rules: typeof required) =>
-    Object.entries(rules).map(([rule, rest]): Rule => ({
-      rule,
-      severity,
-      ...rest,
-    }));
+    Object.entries(rules).map(([rule, rest]): Rule => ({ rule, severity, ...rest }));
   const rules = [
     ...rulesOf("required", required),
     ...rulesOf("recommended", recommended),
