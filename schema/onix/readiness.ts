@@ -130,7 +130,10 @@ function breachesIn(rule: Rule, composite: Trail): Breach[] | undefined {
   return breach ? [breach] : [];
 }
 
-/** What is there and must not be: too many, too long, or with another code. */
+/**
+ * What is there and must not be: of several the ones after `at_most`, or each one that is too long
+ * or has another code. A rule has one of these limits.
+ */
 function breachesOfLimits({ only, at_most, characters }: Rule, found: readonly Trail[]): Breach[] {
   return found.slice(at_most ?? 0)
     .filter((trail) =>
@@ -146,8 +149,8 @@ function breachOfDemand(
   composite: Trail,
   found: readonly Trail[],
 ): Breach | undefined {
-  const isRight = (trail: Trail) => one_of ? hasOneOf(trail, one_of) : !isWrongDate(trail);
-  if (found.some(isRight)) return;
+  const holds = (trail: Trail) => one_of ? hasOneOf(trail, one_of) : !isWrongDate(trail);
+  if (found.some(holds)) return;
   const [wrong] = found;
   if (!wrong) {
     const { trail, rest } = walk(composite.at(-1)!, path[0]!);

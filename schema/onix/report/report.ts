@@ -48,7 +48,7 @@ export interface Report {
 const MAX_OUTCOMES = 10_000;
 const MAX_MESSAGES = 20_000;
 
-/** What of a record is left out. */
+/** What of a record has no field, is not sent, or is not in the report. */
 export interface LeftOut {
   /** What no field of the product holds: the record alone keeps it. */
   unmapped?: Paths | undefined;

@@ -1,7 +1,6 @@
 /* What a record is for, as its sender says: its `NotificationType` (List 1). */
 
 /** The types that the service reads. */
-// deno-fmt-ignore
 export const NOTIFICATIONS = ["01", "02", "03", "04", "05", "88", "89"] as const;
 
 export type Notification = typeof NOTIFICATIONS[number];

@@ -101,8 +101,8 @@ function isMarkedUp(
 export function saysSame(a: Element, b: Element): boolean {
   return a.name === b.name && a.markup === b.markup &&
     (a.text === b.text || settledText(a) === settledText(b)) &&
-    hasSame(a.attributes, b.attributes) &&
-    hasSame(b.attributes, a.attributes) &&
+    hasAllOf(b.attributes, a.attributes) &&
+    hasAllOf(a.attributes, b.attributes) &&
     saySame(a.children, b.children);
 }
 
@@ -111,11 +111,9 @@ export function saySame(a: readonly Element[], b: readonly Element[]): boolean {
   return a.length === b.length && a.every((each, i) => saysSame(each, b[i]!));
 }
 
-function hasSame(
-  a: Element["attributes"],
-  b: Element["attributes"],
-): boolean {
-  for (const name in a) if (a[name] !== b[name]) return false;
+/** Whether all attributes of the other are among these. */
+function hasAllOf(these: Element["attributes"], other: Element["attributes"]): boolean {
+  for (const name in other) if (other[name] !== these[name]) return false;
   return true;
 }
 
