@@ -3,7 +3,7 @@ import type { Caller } from "../db/connections/queue.ts";
 import { refusedBody } from "../schema/accepted.ts";
 import { ApiError } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
-import { isWorkbook } from "../schema/sheets/read.ts";
+import { unsupportedWorkbook } from "../schema/sheets/read.ts";
 import { ignoredIn } from "../schema/ignored.ts";
 import { expectedLength, limited, readChunks } from "./chunks.ts";
 import type { Context } from "./context.ts";
@@ -105,7 +105,7 @@ export async function readSheet(
 ): Promise<{ charset: string | undefined; chunks: Uint8Array[] }> {
   const { headers } = context.request;
   if (/spreadsheet|ms-excel/i.test(headers.get("content-type") ?? "")) {
-    throw isWorkbook();
+    throw unsupportedWorkbook();
   }
   const media = { known: CSV_MEDIA_TYPE, name: "text/csv" };
   const { charset, chunks: sent } = openText(context, media, "VALIDATION_ERROR");

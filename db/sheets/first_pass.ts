@@ -24,14 +24,14 @@ import {
 import { type Twin, Twins } from "./twins.ts";
 
 /*
- * A sheet is read through before its first row is written: what is wrong with all of it is an
- * error, and rows of one product know of each other.
+ * A sheet is read through before its first row is written: a fault of the whole sheet is an error,
+ * and each row knows of the other rows of its product.
  */
 
-/** The rows whose products are looked for at once, to find those of one product. */
+/** The rows whose products are found at once. */
 const BLOCK_ROWS = 500;
 
-/** The most rows of a sheet, as in spreadsheet programs: each is remembered. */
+/** The most rows of a sheet, as in spreadsheet programs. Something of each stays in memory. */
 const MAX_SHEET_ROWS = 1_048_576;
 
 /** A sheet that is read through. */
@@ -51,7 +51,7 @@ export interface SheetReadOptions {
   pace: () => Promise<void>;
 }
 
-/** Reads a sheet through. Throws `VALIDATION_ERROR` for what concerns all of it. */
+/** Reads a sheet through. Throws `VALIDATION_ERROR` for a fault of the whole sheet. */
 export async function readThrough(
   queries: () => Queries,
   source: SheetBytes,
@@ -59,9 +59,9 @@ export async function readThrough(
 ): Promise<Sheet> {
   const form = await byteFormOf(source, options.charset);
   return await readAs(form, queries, source, options).catch((error) => {
-    // What is no UTF-8 is Windows-1252, unless a charset is told.
+    // Bytes that are not UTF-8 are read as Windows-1252, unless a charset is declared.
     const isOther = error instanceof ApiError && error.details[0]?.code === ENCODING;
-    if (form.isTold || !isOther) throw error;
+    if (form.isDeclared || !isOther) throw error;
     return readAs({ ...form, charset: "windows-1252" }, queries, source, options);
   });
 }
@@ -95,7 +95,7 @@ async function readAs(
 
   for await (const { line, cells } of rows) {
     await pace();
-    // Blank lines take their time, too.
+    // Blank lines count: they take time, too.
     if (++count > MAX_SHEET_ROWS) {
       throw faultAt(line, `too_many: A sheet has at most ${MAX_SHEET_ROWS} rows: divide it`);
     }
@@ -112,9 +112,9 @@ async function readAs(
   return { ...header, form, headerLine: first.line, decimal, skipped, twins: twins.byLine() };
 }
 
-/** The decimal signs in the amounts of a sheet, which has but one. */
+/** The decimal signs in the amounts of a sheet, which may have only one of them. */
 class DecimalSigns {
-  /** The first line with each. */
+  /** The first line with each sign. */
   readonly #lines = new Map<Decimal, number>();
 
   add({ line, cells }: SheetRow): void {
@@ -124,7 +124,7 @@ class DecimalSigns {
     }
   }
 
-  /** The sign, if an amount tells it. Throws `VALIDATION_ERROR` if the sheet has both. */
+  /** The sign, if an amount shows it. Throws `VALIDATION_ERROR` if the sheet has both. */
   only(): Decimal | undefined {
     const [point, comma] = [this.#lines.get("point"), this.#lines.get("comma")];
     if (point && comma) {

@@ -36,9 +36,8 @@ import {
 } from "./sheet_row.ts";
 
 /*
- * Writes a group of rows in one transaction. A row is an upsert of the batch: its product is
- * locked and found, its cells become a body, and what the body changes is written with that of
- * the other rows.
+ * Writes a group of rows in one transaction, as a batch of upserts: the product of each row is
+ * locked and found, the cells become a body, and what the bodies change is written together.
  */
 
 export interface RowOptions extends SheetImportQuery {
@@ -54,7 +53,7 @@ interface RowPlan {
   change: Write | ApiError;
 }
 
-/** Writes the first of the rows whose products fit into memory. The others have no outcome yet. */
+/** Writes the first rows, as many as there is memory for their products. The rest have no outcome. */
 export async function importRows(
   queries: () => Queries,
   rows: readonly SheetRow[],
@@ -67,7 +66,7 @@ export async function importRows(
   });
 }
 
-/** Locks and finds the products of rows. Those without one that they may write get their outcomes. */
+/** Locks and finds the products of rows, and plans the rows. Ends those that cannot be written. */
 async function planRows(
   tx: Transaction,
   rows: readonly SheetRow[],
@@ -103,7 +102,7 @@ async function planRows(
   return plans;
 }
 
-/** Why a row has no product that it may write, as `code: Sentence`. */
+/** Why a row cannot be written to the products that it has found, as `code: Sentence`. */
 function matchFault(
   { address }: SheetRow,
   products: readonly MeantProduct[],
@@ -121,7 +120,7 @@ function matchFault(
 function planRow(row: SheetRow, product: Entry | undefined, options: RowOptions): RowPlan {
   const { line, cells, address } = row;
   const draft = draftOf(product ?? {}, cells, options);
-  // A row with cells that cannot be read creates nothing, and lacks nothing.
+  // A row with unreadable cells creates nothing, so no field is required of it.
   const isNew = !product && draft.faults.length === 0;
   const body = guarded(() => validBody(isNew ? "create" : "update", draft.body), failure);
   if (body instanceof ApiError) return { row, draft, product, change: body };
@@ -132,7 +131,7 @@ function planRow(row: SheetRow, product: Entry | undefined, options: RowOptions)
   return { row, draft, product, change: write };
 }
 
-/** Writes what is planned. Names are created for what is written alone. */
+/** Writes what is planned. Names are created only for rows that are written. */
 async function writePlans(
   tx: Transaction,
   plans: readonly RowPlan[],
@@ -146,19 +145,19 @@ async function writePlans(
   const { done, faults } = await writeTogether(tx, await withChanges(tx, plans, options));
   for (const [{ row, draft }, error] of faults) row.end("refused", cellFaults(error, draft));
   for (const { row, draft, product, change, changes } of done) {
-    // A dry run creates none.
+    // A dry run creates no product.
     const created = { ...change.body, id: options.dry_run ? undefined : change.id };
     const what = { product: product ?? created, changes };
     row.end(product ? "updated" : "created", draft.warnings, what);
   }
   const written = new Set(done.map(({ row }) => row));
   if ([...names.keys()].every((row) => written.has(row))) return;
-  // Names were created for rows that are not written: again, for the written rows alone.
+  // Names were created for rows that are not written: all is done again for the written ones.
   await tx.send(sql`rollback to savepoint names`);
   await writePlans(tx, plans.filter(({ row }) => written.has(row)), options);
 }
 
-/** The names in a change of what an import of ONIX creates. */
+/** The names in a change whose records can be created, as an import of ONIX creates them. */
 function namesToCreate({ row, draft, change }: RowPlan): [SheetRow, Entry][] {
   if (change instanceof ApiError || draft.faults.length > 0) return [];
   const { body } = change;
@@ -179,7 +178,7 @@ interface ChangingRow extends RowPlan {
   changes: CellChange[];
 }
 
-/** The plans that change something. The other rows get their outcomes. */
+/** The plans that change something. Ends the other rows. */
 async function withChanges(
   tx: Transaction,
   plans: readonly RowPlan[],
@@ -208,14 +207,14 @@ async function withChanges(
   return changing;
 }
 
-/** The change with what differs from the product, if there is one. */
+/** The change with only what differs from the product. A creation stays whole. */
 function differing(change: Write, product: Entry | undefined): Write | ApiError {
   if (!product) return change;
   const body = guarded(() => changedFields(product, change.body), failure);
   return body instanceof ApiError ? body : { ...change, body };
 }
 
-/** Why a row is not written: its product is newer, or the time in the row is none. */
+/** Why a row is not written: its product is newer, or its time cannot be read. */
 function staleness(
   row: SheetRow,
   { updated_at }: Entry,

@@ -29,15 +29,16 @@ export interface SheetOptions extends SheetImportQuery, SheetReadOptions {
   progress?: (rows: number) => void;
 }
 
-/** What became of a sheet: the report, and the refused and stale rows as a sheet to be mended. */
+/** What became of a sheet: the report, and a sheet of the rows that have to be corrected. */
 export interface ImportedSheet {
   report: SheetReport;
   refused(): AsyncGenerator<string>;
 }
 
 /**
- * Writes the rows of a sheet in groups, each row by itself. The whole sheet is read through
- * before the first row is written. Throws `ImportEnded` if the rest cannot be written.
+ * Writes the rows of a sheet in groups. A row at fault keeps no other row from being written. The
+ * whole sheet is read through before the first row is written. Throws `ImportEnded` if the rest
+ * cannot be written.
  */
 export async function importSheet(
   queries: () => Queries,
@@ -61,14 +62,14 @@ export async function importSheet(
   }
 
   try {
-    let isGuess = form.charset === "windows-1252" && !form.isTold;
+    let isWarningDue = form.charset === "windows-1252" && !form.isDeclared;
     for await (const { line, cells } of readSheetRows(source, form)) {
       if (line <= sheet.headerLine || isBlank(cells)) continue;
       await pace();
       const row = new SheetRow(line, cells, sheet);
-      const text = isGuess && cells.find((cell) => /[^\0-\x7f]/.test(cell));
-      if (text) row.warnings.push(guessed(text));
-      isGuess &&= !text;
+      const guessed = isWarningDue && cells.find((cell) => /[^\0-\x7f]/.test(cell));
+      if (guessed) row.warnings.push(charsetWarning(guessed));
+      isWarningDue &&= !guessed;
       const twin = sheet.twins.get(line);
       if (twin && !row.outcome) endTwin(row, twin);
       if (row.outcome) tally.add(row.outcome);
@@ -78,7 +79,7 @@ export async function importSheet(
   } catch (error) {
     throw new ImportEnded(tally.report(), error);
   }
-  return { report: tally.report(), refused: () => mendable(source, sheet, tally.errors) };
+  return { report: tally.report(), refused: () => unwrittenRows(source, sheet, tally.errors) };
 }
 
 /** Ends a row that has a twin: it repeats the twin, or contradicts it. */
@@ -87,20 +88,25 @@ function endTwin(row: SheetRow, { line, isEqual }: Twin): void {
   else row.refuse(`duplicate: Line ${line} has another row of the same product: keep one of them`);
 }
 
-/** What is said of the first word that is read as Windows-1252. */
-function guessed(text: string): SheetMessage {
-  const [word = ""] = /\S*[^\0-\x7f]\S*/.exec(text) ?? [];
-  const told = `The sheet is no UTF-8: it was read as Windows-1252, such as "${word.slice(0, 50)}"`;
-  return messageAt(`windows_1252: ${told}`, undefined, word, "warning");
+/** The warning about the first word that is read as Windows-1252. */
+function charsetWarning(cell: string): SheetMessage {
+  const [word = ""] = /\S*[^\0-\x7f]\S*/.exec(cell) ?? [];
+  const example = word.slice(0, 50);
+  return messageAt(
+    `windows_1252: The sheet is not UTF-8: it was read as Windows-1252, such as "${example}"`,
+    undefined,
+    word,
+    "warning",
+  );
 }
 
-/** The rows that are not written, with what is wrong with them, as they were. */
-async function* mendable(
+/** The rows that are not written, as they were sent, after a column with their errors. */
+async function* unwrittenRows(
   source: SheetBytes,
   { form, headerLine }: Sheet,
   errors: ReadonlyMap<number, string>,
 ): AsyncGenerator<string> {
-  /** The column that an earlier import has added. */
+  /** The index of the column `error` of an earlier import. */
   let old = -1;
   for await (const { line, cells } of readSheetRows(source, form)) {
     const error = line === headerLine ? "error" : errors.get(line);

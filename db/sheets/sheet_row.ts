@@ -24,11 +24,11 @@ export class SheetRow {
   readonly cells: Cells;
   /** Absent if all its match cells are empty. */
   readonly address: RowAddress | undefined;
-  /** What is said of it, whatever becomes of it. */
+  /** The warnings about the row, whatever becomes of it. */
   readonly warnings: SheetMessage[] = [];
   outcome: RowOutcome | undefined;
 
-  /** A row is refused that has too many cells, or an address that is none. */
+  /** Refuses a row with too many cells, or with an address that cannot be read. */
   constructor(line: number, cells: readonly string[], { columns, width }: SheetHeader) {
     this.line = line;
     this.cells = new Map(
@@ -49,7 +49,7 @@ export class SheetRow {
     return this.cells.entries().find(([column]) => column.name === name) ?? [undefined, ""];
   }
 
-  /** Ends the row: says what became of it, with its product as that is known. */
+  /** Ends the row with what became of it, and with what is known of its product. */
   end(
     outcome: RowOutcome["outcome"],
     messages: readonly SheetMessage[],
@@ -71,7 +71,7 @@ export class SheetRow {
     this.end("refused", [messageAt(text, column, cell)]);
   }
 
-  /** How it finds its product, or why it cannot: the first of the columns that do counts. */
+  /** How the row finds its product, or why it cannot. The first match cell with a text counts. */
   #address(): RowAddress | SheetMessage | undefined {
     const [column, cell] = MATCHES.map((match) => this.cellOf(match))
       .find(([, cell]) => cell.trim() !== "") ?? [];
@@ -94,7 +94,7 @@ export class SheetRow {
   }
 }
 
-/** The id or the key by which a row finds its product, and the cell that says it. */
+/** The id or the key by which a row finds its product, with its cell. */
 export interface RowAddress extends LockKey {
   kind: "id" | ProductKey["kind"];
   column: SheetColumn;

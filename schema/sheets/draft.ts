@@ -29,7 +29,7 @@ interface SetCell {
   cell: string;
   before: unknown;
   value: unknown;
-  /** The entry of the array that it sets a field of. */
+  /** The entry of an array in which the place is. */
   entry: Entry | undefined;
 }
 
@@ -71,7 +71,7 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
   return draft;
 }
 
-/** What an empty cell says that clears its place. */
+/** What an empty cell means that clears its place. */
 function cleared({ name, kind }: SheetColumn): Read {
   if (name === "title") return { fault: "required: A product has a title" };
   return { value: kind === "list" ? [] : null };
@@ -101,7 +101,7 @@ function setIn(
   }
   if (value === null) entry[says] = null;
   else {
-    // A name counts where the id and the code are absent.
+    // A name counts only where the id and the code are absent.
     if (says !== inner) delete entry[says];
     if (/_name$/.test(inner)) delete entry[inner.replace(/_name$/, "_code")];
     entry[inner] = value;
@@ -109,7 +109,7 @@ function setIn(
   return entry;
 }
 
-/** A year or a month announces the day of publication, and takes its place. */
+/** Sets the day of publication. A year or a month announces it, and takes its place. */
 function setPublication(body: Entry, product: Entry, value: unknown): void {
   const isDay = !/^\d{4}(?:-\d\d)?$/.test(String(value));
   body.publication_date = isDay ? value : null;
@@ -132,7 +132,7 @@ function removeEmptied({ body, set }: Draft): void {
   }
 }
 
-/** The fields that do not keep an entry which has nothing else: ids, names and labels. */
+/** The fields that follow from others: ids, names and labels. They alone do not keep an entry. */
 const FOLLOWING = /^id$|^field_id$|_(?:name|label)$/;
 
 /** Whether the cell has cleared a field of an entry that now has only its key and defaults. */
@@ -163,17 +163,17 @@ export function cellFaults(error: ApiError, draft: Draft): SheetMessage[] {
   return error.details.map(({ code, message, ...place }) => {
     const pointer = "pointer" in place ? place.pointer : "";
     const { column, cell, named } = cellAt(pointer, draft);
-    const told = messageAt(`${code}: ${named}${message}`, column, cell);
-    if (!column) told.column = pointer.slice(1) || null;
-    if (CREATED.test(message)) told.message += ", or send create_names=true";
-    return told;
+    const fault = messageAt(`${code}: ${named}${message}`, column, cell);
+    if (!column) fault.column = pointer.slice(1) || null;
+    if (CREATED.test(message)) fault.message += ", or send create_names=true";
+    return fault;
   });
 }
 
 /** The end of the message about a name that an import can create. */
 const CREATED = /POST \/(?:contributors|publishers|imprints|collections)$/;
 
-/** The cell that has set the place to which a pointer leads, and what it names there. */
+/** The cell that has set the place of a pointer, and what it names there. */
 function cellAt(pointer: string, { body, set }: Draft) {
   const [, field = "", index, inner = ""] = pointer.split("/");
   const here = set.filter(({ column: { name, field: own, says } }) =>
@@ -184,12 +184,12 @@ function cellAt(pointer: string, { body, set }: Draft) {
   const inEntry = here.filter((one) => one.entry && one.entry === entry);
   const found = inEntry.find(({ column }) => column.inner === inner || column.says === inner) ??
     inEntry[0] ?? here[0];
-  // One of several in a cell is named.
+  // If a cell has several entries, the message names the one at fault.
   const value = found?.column.kind === "list" ? entry?.[inner] : undefined;
   return { ...found, named: value ? `"${value}": ` : "" };
 }
 
-/** A sentence about a row, or about a cell. `text` is `code: Sentence`. */
+/** A message about a row, or about a cell. `text` is `code: Sentence`. */
 export function messageAt(
   text: string,
   column?: SheetColumn,

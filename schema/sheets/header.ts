@@ -3,17 +3,17 @@ import { columnOf, MATCHES, type SheetColumn } from "./columns.ts";
 
 /* The header of a sheet: which of its columns are read. */
 
-/** The columns of a sheet, by index, and those from which nothing is read. */
+/** The columns of a sheet, by index, and the names of those that are not read. */
 export interface SheetHeader {
   columns: Map<number, SheetColumn>;
   ignored: string[];
-  /** The number of columns, those without a place too. */
+  /** The number of columns, with those that are not read. */
   width: number;
 }
 
 /**
- * Reads a header. Remarks begin with `#`, and `error` is what the service has said. Throws
- * `VALIDATION_ERROR`.
+ * Reads a header. A column whose name begins with `#` is a remark, and the column `error` comes
+ * from the service. Throws `VALIDATION_ERROR`.
  */
 export function readHeader(
   cells: readonly string[],
@@ -36,7 +36,7 @@ export function readHeader(
   const ignored: string[] = [];
   const wholes = new Set([...named.values()].map(({ name }) => name));
   for (const same of Map.groupBy(named, ([, one]) => saidBy(one)).values()) {
-    // Of the id, the code and the name of one record the first counts.
+    // Of the id, the code and the name of one record, the first counts.
     const [first, ...others] = same.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
     const [index, column] = first!;
     const { name, field, key, isAssigned } = column;
@@ -60,7 +60,7 @@ export function readHeader(
 
 const REMEDY = ": remove one of them, or begin its name with #";
 
-/** What two columns must not say both. */
+/** What only one column may say. */
 function saidBy({ field, key, inner, says }: SheetColumn): string {
   return JSON.stringify(key === undefined ? says : [field, key, inner && says]);
 }

@@ -1,8 +1,8 @@
 import type { Entry } from "../bodies.ts";
 
 /*
- * Arrays in one cell: `Ines Brandt (A01); Olaf Kern (B06)`. A semicolon separates entries. An
- * entry that reads as one of the product's own is that, so a semicolon in it separates nothing.
+ * Arrays in one cell: `Ines Brandt (A01); Olaf Kern (B06)`. A semicolon separates entries, but not
+ * within the text of an entry that the product has.
  */
 
 /** How the entries of an array are written in a cell. */

@@ -14,15 +14,15 @@ export interface ColumnPlace {
   kind: CellKind;
   /** The field of the product. */
   field: string;
-  /** The field of an entry of an array. Absent for a field of the product, an array or a value of a list. */
+  /** The field of an entry of an array. Absent for fields of the product, arrays, values of lists. */
   inner?: string;
-  /** The field of a body that the cell decides: the id that a name or code stands for, or its own. */
+  /** The field of a body that the cell decides: its own, or the id for which it has a name. */
   says: string;
-  /** Whether bodies cannot have it: it finds the product, or only answers have it. */
+  /** Whether bodies cannot have the field: it finds the product, or only responses have it. */
   isAssigned: boolean;
 }
 
-/** The arrays whose entries are told by what they say. All others have positions. */
+/** The arrays whose entries have a key. Those of all others have positions. */
 export const KEYS: Readonly<Record<string, (key: string) => Entry>> = {
   product_prices(key) {
     const [currency = "", from] = key.split(/\s+/);

@@ -65,7 +65,7 @@ export const SheetImportParameters = v.object({
     v.optional(flag(), "false"),
   ),
   empty: described(
-    "What an empty cell does: it keeps what is there, or says it.",
+    "What an empty cell does: it keeps the value of its place, or clears it.",
     v.optional(oneOf(...EMPTY), "keep"),
   ),
   stale: described(

@@ -12,7 +12,7 @@ import { sameLines } from "./cells.ts";
 const MAX_ROW = 512 * 1024;
 const MAX_COLUMNS = 1_000;
 
-/** The bytes of a sheet, which is read several times. */
+/** Returns the bytes of a sheet from the beginning: a sheet is read several times. */
 export type SheetBytes = () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** A row of a sheet. */
@@ -25,14 +25,14 @@ export interface Row {
 /** How the bytes of a sheet are read. */
 export interface ByteForm {
   charset: string;
-  /** Whether the request or the first bytes tell the charset. */
-  isTold: boolean;
+  /** Whether the request or the first bytes declare the charset. */
+  isDeclared: boolean;
   delimiter: string;
   /** The lines before the header: 1 after `sep=;`. */
   skipped: number;
 }
 
-/** The first bytes that tell how the others are read. */
+/** The first bytes that declare how the others are read. */
 const MARKS: readonly [start: RegExp, charset: string][] = [
   [/^\xef\xbb\xbf/, "utf-8"],
   [/^\xff\xfe/, "utf-16le"],
@@ -50,15 +50,15 @@ export async function byteFormOf(source: SheetBytes, given: string | undefined):
   }
   const head = Buffer.concat(parts);
   const mark = MARKS.find(([start]) => start.test(head.toString("latin1", 0, 4)))?.[1];
-  if (mark === "workbook") throw isWorkbook();
-  const told = mark ?? given;
-  const charset = told ?? "utf-8";
+  if (mark === "workbook") throw unsupportedWorkbook();
+  const declared = mark ?? given;
+  const charset = declared ?? "utf-8";
   const start = sameLines(decoderFor(charset).decode(head));
   const [sep = "", delimiter = delimiterOf(start)] = /^sep=(.)\n/.exec(start) ?? [];
-  return { charset, isTold: told !== undefined, delimiter, skipped: sep ? 1 : 0 };
+  return { charset, isDeclared: declared !== undefined, delimiter, skipped: sep ? 1 : 0 };
 }
 
-export function isWorkbook(): ApiError {
+export function unsupportedWorkbook(): ApiError {
   return new ApiError(
     "UNSUPPORTED_MEDIA_TYPE",
     'Content-Type must be text/csv: in the spreadsheet program, choose "Save as CSV UTF-8"',
@@ -69,14 +69,14 @@ function decoderFor(charset: string, fatal = false): TextDecoder {
   try {
     return new TextDecoder(charset, { fatal });
   } catch {
-    throw isNot(charset);
+    throw invalidEncoding(charset);
   }
 }
 
-/** The code of the error of bytes that are not of their charset. */
+/** The code of the error of bytes that are not in their charset. */
 export const ENCODING = "invalid_encoding";
 
-function isNot(charset: string): ApiError {
+function invalidEncoding(charset: string): ApiError {
   return faultAt(1, `${ENCODING}: The bytes are not ${charset}`);
 }
 
@@ -87,7 +87,7 @@ async function* decoded(chunks: ReturnType<SheetBytes>, charset: string): AsyncG
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw isNot(charset);
+      throw invalidEncoding(charset);
     }
   };
   let rest = "";
@@ -100,7 +100,7 @@ async function* decoded(chunks: ReturnType<SheetBytes>, charset: string): AsyncG
   yield sameLines(rest + decode());
 }
 
-/** The delimiter that is in the header line most often, outside of quotes and brackets. */
+/** The delimiter that is most frequent in the header line, outside quotes and brackets. */
 function delimiterOf(text: string): string {
   const bare = text.replace(/"(?:[^"]|"")*"/g, "").split("\n", 1)[0]!
     .replace(/\[[^\]]*\]/g, "");
@@ -132,7 +132,7 @@ export async function* readSheetRows(
       return row;
     },
   };
-  // The types of csv-parse know no rows of another form.
+  // The types of csv-parse do not allow for the rows that `on_record` returns.
   const parser = parse(options as object);
   try {
     yield* pipeline(
@@ -151,7 +151,7 @@ const CSV_FAULTS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `too_large: A row has at most ${MAX_ROW} bytes`,
 };
 
-/** The error of a sheet of which nothing is written. `text` is `code: Sentence`. */
+/** The error of a whole sheet, of which nothing is written. `text` is `code: Sentence`. */
 export function faultAt(line: number, text: string): ApiError {
   return invalid("The sheet", [{ ...splitMessage(text), line, column: "" }]);
 }

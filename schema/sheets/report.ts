@@ -44,7 +44,7 @@ export const RowOutcome = v.object({
     v.picklist(SHEET_OUTCOMES),
   ),
   changes: described("What it changes.", v.array(CellChange)),
-  messages: described("What is to be said of it.", v.array(SheetMessage)),
+  messages: described("The errors and warnings about it.", v.array(SheetMessage)),
 });
 
 export type RowOutcome = v.InferOutput<typeof RowOutcome>;
@@ -60,7 +60,7 @@ export const SheetReport = v.object({
   warnings: described("The number of warnings.", Count),
   dry_run: described("Whether nothing was written.", v.boolean()),
   ignored_columns: described(
-    "The columns that only answers have.",
+    "The columns that are not read: bodies cannot have them, or another column says the same.",
     v.array(v.string()),
   ),
   outcomes: described(
@@ -77,7 +77,7 @@ const MAX_ROW_OUTCOMES = 1_000;
 /** The most characters of outcomes: what a row changes may be long. */
 const MAX_OUTCOMES_LENGTH = 4 * 2 ** 20;
 
-/** The first outcomes, as many as there is room for. */
+/** The first outcomes, as many as have room. */
 class KeptOutcomes {
   readonly outcomes: RowOutcome[] = [];
   #room = MAX_OUTCOMES_LENGTH;
@@ -91,14 +91,14 @@ class KeptOutcomes {
   }
 }
 
-/** Counts what became of the rows. Of many outcomes, those of refused rows are kept. */
+/** Counts what became of the rows. If there are many outcomes, it keeps those of refused rows. */
 export class SheetTally {
   /** What is wrong with each row that is not written, by its line. */
   readonly errors = new Map<number, string>();
   readonly #counts: Omit<SheetReport, "outcomes" | "more_outcomes">;
   readonly #refused = new KeptOutcomes();
   readonly #others = new KeptOutcomes();
-  #told = 0;
+  #total = 0;
 
   constructor(dry_run: boolean, ignored_columns: string[], skipped: number) {
     const none = { created: 0, updated: 0, unchanged: 0, stale: 0, refused: 0 };
@@ -116,19 +116,19 @@ export class SheetTally {
     counts[outcome]++;
     counts.warnings += messages.filter(({ severity }) => severity === "warning").length;
     if (outcome === "refused" || outcome === "stale") {
-      const told = messages.map(({ column, message }) =>
+      const sentences = messages.map(({ column, message }) =>
         column ? `${column}: ${message}` : message
       );
-      this.errors.set(line, told.join("; ").slice(0, 500));
+      this.errors.set(line, sentences.join("; ").slice(0, 500));
     }
     if (outcome === "unchanged" && messages.length === 0) return;
-    this.#told++;
+    this.#total++;
     (outcome === "refused" ? this.#refused : this.#others).add(one);
   }
 
   report(): SheetReport {
     const kept = [...this.#refused.outcomes, ...this.#others.outcomes];
     const outcomes = kept.slice(0, MAX_ROW_OUTCOMES).toSorted((a, b) => a.line - b.line);
-    return { ...this.#counts, outcomes, more_outcomes: this.#told - outcomes.length };
+    return { ...this.#counts, outcomes, more_outcomes: this.#total - outcomes.length };
   }
 }

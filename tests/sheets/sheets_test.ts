@@ -162,7 +162,7 @@ it("reads what a spreadsheet program makes of cells", async ({ org, app }) => {
   }
 });
 
-it("reads bytes that are no UTF-8 as Windows-1252, unless a charset is told", async ({ org, app }) => {
+it("reads bytes that are not UTF-8 as Windows-1252, unless a charset is declared", async ({ org, app }) => {
   await org.create({ isbn13: ISBNS[0] });
   // The first bytes are UTF-8.
   const body = latin(`isbn13,title\n${",\n".repeat(70_000)}${ISBNS[0]},Für\n`);
