@@ -7,13 +7,13 @@ interface NewVersions {
   /** Joins what the values need beside `b` and `l`, the version before it. */
   beside?: Statement;
   values: Record<string, Statement>;
-  /** What changes of a version that is there, beside its document. Without it, that stays as it is. */
-  changes?: Record<string, Statement>;
+  /** What a version that is there gets beside its document. Without it, it stays as it is. */
+  updates?: Record<string, Statement>;
 }
 
 /** Inserts versions `d`. Later changes of a transaction change its version. */
 export function insertVersions(
-  { documents, beside = raw(""), values, changes }: NewVersions,
+  { documents, beside = raw(""), values, updates }: NewVersions,
 ): Statement {
   return sql`
     insert into product_documents as d (
@@ -35,13 +35,13 @@ export function insertVersions(
     ) l on true
     ${beside}
     on conflict (organization_id, product_id, change_version) do ${
-    changes ? updateVersion(changes) : raw("nothing")
+    updates ? updateVersion(updates) : raw("nothing")
   }
   `;
 }
 
-function updateVersion(changes: Record<string, Statement>): Statement {
-  const assignments = Object.entries(changes)
+function updateVersion(updates: Record<string, Statement>): Statement {
+  const assignments = Object.entries(updates)
     .map(([column, value]) => sql`${raw(column)} = ${value}`);
   return sql`update set
       names_version = excluded.names_version,

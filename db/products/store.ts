@@ -88,8 +88,7 @@ export function storeSized(
   const small = sql`
     select * from (${written} offset 0) d where ${sizeOfDocument} <= ${maxBytes}
   `;
-  const made = { events: eventsOf(changes), author: authorOf(tx) };
-  return storeBuilt(small, made, bytes);
+  return storeBuilt(small, { events: eventsOf(changes), author: authorOf(tx) }, bytes);
 }
 
 /** The documents of products that the transaction has written and stored. */
@@ -120,7 +119,6 @@ export function deleteVersioned(
     where p.organization_id = ${organization} and p.id ${isIdOf(deletions)}
   `;
   if (tx.isDistributed) return deleted;
-  const made = { events: eventsOf(deletions), author: authorOf(tx) };
   const last = sql`
     select
       g.organization_id, g.id as product_id, change_version() as change_version,
@@ -137,9 +135,9 @@ export function deleteVersioned(
   `;
   const inserted = insertVersions({
     documents: last,
-    beside: eventOfVersion(made),
-    values: { ...madeBy(made), onix },
-    changes: {
+    beside: joinEvents(eventsOf(deletions)),
+    values: { ...versionValues(authorOf(tx)), onix },
+    updates: {
       event: raw("excluded.event"),
       source: raw("excluded.source"),
       onix: raw("excluded.onix"),
@@ -170,14 +168,14 @@ function areNewWithoutPaths(changes: readonly Write[]): boolean {
 /** Stores built documents as versions of the transaction's author, and returns `shown` of each. */
 function storeBuilt<Row extends object>(
   built: Statement,
-  made: Authored,
+  { events, author }: { events: Json; author: AuthorValues },
   shown: Statement,
 ): Statement<Row> {
   const inserted = insertVersions({
     documents: built,
-    beside: eventOfVersion(made),
-    values: madeBy(made),
-    changes: {
+    beside: joinEvents(events),
+    values: versionValues(author),
+    updates: {
       event: raw(
         "case when d.event in ('created', 'restored') then d.event else excluded.event end",
       ),
@@ -188,14 +186,7 @@ function storeBuilt<Row extends object>(
   return sql`${inserted} returning d.product_id as id, ${shown}`;
 }
 
-/** Who makes versions, and what happens to their products. */
-interface Authored {
-  /** By the id of the product. */
-  events: Json;
-  author: AuthorValues;
-}
-
-/** Who, the operation, and the request. */
+/** Who makes versions, by which operation, in which request. */
 type AuthorValues = readonly [string | null, string | null, string | null];
 
 function authorOf({ author }: Transaction): AuthorValues {
@@ -204,6 +195,7 @@ function authorOf({ author }: Transaction): AuthorValues {
 
 const VERSION_EVENTS = { create: "created", update: "changed", delete: "deleted" };
 
+/** What happens to each product, by its id. */
 function eventsOf(changes: readonly Change[]): Json {
   return json(Object.fromEntries(changes.map((change) => {
     const { id, method, source } = change;
@@ -213,8 +205,8 @@ function eventsOf(changes: readonly Change[]): Json {
   })));
 }
 
-/** Who made a version, and how, by column. `m` is what happens to the product. */
-function madeBy({ author: [by, operation, requestId] }: Authored): Record<string, Statement> {
+/** What a version has beside its document, by column. `m` is what happens to its product. */
+function versionValues([by, operation, requestId]: AuthorValues): Record<string, Statement> {
   return {
     changed_at: changedAfter("now()"),
     event: raw("m.event ->> 'event'"),
@@ -227,7 +219,7 @@ function madeBy({ author: [by, operation, requestId] }: Authored): Record<string
 }
 
 /** Joins what happens to the product of document `b`. */
-function eventOfVersion({ events }: Authored): Statement {
+function joinEvents(events: Json): Statement {
   return sql`
     cross join lateral (select ${events}::jsonb -> b.product_id::text as event) m
   `;

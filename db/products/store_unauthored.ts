@@ -68,7 +68,7 @@ export function storeUnauthored(ids: readonly string[]): Statement {
  */
 function insertUnauthored(
   documents: Statement,
-  changes?: Record<string, Statement>,
+  updates?: Record<string, Statement>,
 ): Statement {
   const values = {
     changed_at: changedAfter(
@@ -76,7 +76,7 @@ function insertUnauthored(
     ),
     event: raw("case when l.event <> 'deleted' then 'changed' else 'created' end"),
   };
-  return insertVersions({ documents, values, ...changes && { changes } });
+  return insertVersions({ documents, values, ...updates && { updates } });
 }
 
 /** The stored version of product `p`. Without one, SQL has changed it since. */
