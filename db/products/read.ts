@@ -28,15 +28,6 @@ import { storeLatest } from "./versions.ts";
  * many products, or seldom, does both in one statement, as `selectProducts` does.
  */
 
-/** The products with this id, or these, and the valid document `d` of each. */
-const productsWithDocument = (isId: Statement) =>
-  sql`
-  from products p
-  join organizations o on o.id = ${organization}
-  ${validDocument}
-  where p.organization_id = ${organization} and p.id ${isId}
-`;
-
 /** Returns the full product, with its entity tag. Throws `NOT_FOUND`. */
 export async function getProduct(
   database: Queries,
@@ -63,6 +54,16 @@ export function selectStored(
     select ${text}, d.etag
     ${productsWithDocument(sql`= ${id}`)}
   `;
+}
+
+/** FROM and WHERE for the products with this id, or these, with the valid document `d` of each. */
+function productsWithDocument(isId: Statement): Statement {
+  return sql`
+  from products p
+  join organizations o on o.id = ${organization}
+  ${validDocument}
+  where p.organization_id = ${organization} and p.id ${isId}
+`;
 }
 
 /** The product, from document `d`, if it has at most the allowed bytes. */
@@ -111,7 +112,7 @@ export async function readBuilt(
   id: string,
   cut = raw("x.product"),
 ): Promise<{ text: string; etag: string }> {
-  const isNew = await storeLatest(database, id);
+  const hasStored = await storeLatest(database, id);
   type Built =
     & { text: string; etag: string; is_storable: boolean; bytes: number }
     & LongText;
@@ -129,7 +130,7 @@ export async function readBuilt(
   if (!built) throw productNotFound(id);
   const { text, etag, is_storable, bytes } = built;
   if (bytes > MAX_PRODUCT_BYTES) throw tooLargeToShow(id, bytes);
-  if (is_storable && !isNew) database.inBackground(...storeDocuments([id]));
+  if (is_storable && !hasStored) database.inBackground(...storeDocuments([id]));
   return { text, etag };
 }
 
