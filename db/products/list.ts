@@ -83,9 +83,9 @@ function selectPage(
   const { limit, search, found, sort = DEFAULT_SORT } = query;
   // A search finds its products once, for the page and the total. A common word may find most
   // of the catalogue, of which a page reads little.
-  const isFoundOnce = found || search && !mayBeCommon(search);
+  const isFoundOnce = found !== undefined || !!search && !mayBeCommon(search);
   // Filters make many statement texts. Only the most frequent lists are prepared.
-  const isPrepared = sort === DEFAULT_SORT && countKeyOf(query);
+  const isPrepared = sort === DEFAULT_SORT && countKeyOf(query) !== undefined;
   const offset = opaque(offsetOf(query), "bigint");
   const range = isPrepared
     ? sql`limit ${opaque(limit, "bigint")} offset ${offset}`

@@ -34,8 +34,9 @@ export function countKeyOf(
     return { filter: field, value: sql`(${idsOfCodes(table, [code!])})[1]` };
   }
   const filter = COUNTED_FILTERS.find((column) => column === narrowing);
-  const [value, ...values] = filter && query[filter] || [];
-  if (filter && value && values.length === 0) return { filter, value };
+  if (!filter) return;
+  const values = query[filter] ?? [];
+  return values.length === 1 ? { filter, value: values[0] } : undefined;
 }
 
 /**
