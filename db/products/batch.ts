@@ -4,7 +4,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { type KeyedOutcome, type KeyedRequest, withIdempotencyKey } from "../idempotency.ts";
 import { uuidv7 } from "../uuid.ts";
-import { type BatchOperation, bodyIn, type Placed } from "./batch_operation.ts";
+import type { BatchOperation, Placed } from "./batch_operation.ts";
 import { type Changing, planBatch } from "./batch_plan.ts";
 import { BatchResults, type ResultOptions } from "./batch_results.ts";
 import type { Write } from "./change.ts";
@@ -89,26 +89,13 @@ async function findIds(
   operations: readonly (BatchOperation | ApiError)[],
   results: BatchResults,
 ): Promise<Placed[]> {
-  const found = await resolveNames(
-    tx,
-    operations.map((operation): Write | ApiError => {
-      if (operation instanceof ApiError) return operation;
-      if ("updateError" in operation && operation.updateError) return operation.updateError;
-      switch (operation.method) {
-        case "create":
-          return { method: "create", id: uuidv7(), body: operation.body };
-        case "update":
-          return { method: "update", id: operation.id, body: operation.body };
-        default:
-          return undecided(bodyIn(operation));
-      }
-    }),
-  );
+  const found = await resolveNames(tx, operations.map(unresolved));
   return found.flatMap((named, index): Placed[] => {
     const operation = operations[index]!;
     if (named instanceof ApiError) {
-      // An upsert that may create none: if no product has its key, that is its error instead.
-      if ("creationError" in operation) {
+      const isUpsert = !(operation instanceof ApiError) && operation.method === "upsert";
+      if (isUpsert && operation.creationError) {
+        // Which of its two errors counts depends on whether a product has its key.
         return [{ index, operation: { ...operation, body: {}, updateError: named } }];
       }
       results.fail(index, named);
@@ -119,6 +106,21 @@ async function findIds(
       ? [{ index, operation: { ...operation, body: named.body } }]
       : [{ index, operation }];
   });
+}
+
+/** The change of an operation, as far as that is known before products are found, or its error. */
+function unresolved(operation: BatchOperation | ApiError): Write | ApiError {
+  if (operation instanceof ApiError) return operation;
+  switch (operation.method) {
+    case "create":
+      return { method: "create", id: uuidv7(), body: operation.body };
+    case "update":
+      return { method: "update", id: operation.id, body: operation.body };
+    case "upsert":
+      return operation.updateError ?? undecided(operation.body);
+    default:
+      return undecided({});
+  }
 }
 
 /** Writes the changes of operations, and adds their results. */

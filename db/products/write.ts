@@ -38,7 +38,7 @@ export async function createProduct(
       request,
       async (tx, storeResponse) => {
         change = await withIds(tx, given);
-        // A retry has another product code.
+        // Made in here: a transaction that is repeated gives the product another code.
         const writes = writeProducts(tx, [change]);
         const stored = storeResponse(sql`
           select d.organization_id, d.product_id as record_id, ${fullProduct} as answer
@@ -176,7 +176,7 @@ async function explainFailure(
 ): Promise<unknown> {
   if (!isViolation(error)) return error;
   if (brokenConstraint(error) === IN_PROGRAM) return inProgram(error);
-  // A deletion fails as an update does: it finds no product.
+  // A deletion fails as an update without fields does: the product is not there.
   const { id } = change;
   const write = change.method === "delete" ? { method: "update", id, body: {} } as const : change;
   const [details] = await findErrors(
