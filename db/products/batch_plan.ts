@@ -28,8 +28,9 @@ import { changedFields } from "./changed_fields.ts";
 import { lockAndFind } from "./write_together.ts";
 
 /*
- * What becomes of the products of a batch. An operation that changes nothing ends here: the steps
- * whose name begins with `end` give such operations their results, and return the others.
+ * What becomes of the products of a batch. The steps whose name begins with `plan` say what
+ * operations change, those whose name begins with `end` return the operations that go on. Both
+ * leave the results of the operations that end with them.
  */
 
 /** An operation that changes its product. */
@@ -53,8 +54,8 @@ export async function planBatch(
   const found = await lockMatches(tx, items);
   const { now, later } = independentPrefix(items, found);
   const possible = await endUncreatable(tx, now, found, results);
-  const restores = await endRestored(tx, possible, results);
-  const others = endAbsent(possible, found, results);
+  const restores = await planRestores(tx, possible, results);
+  const others = planOthers(possible, found, results);
   const planned = [...restores, ...others].toSorted((a, b) => a.index - b.index);
   for (const { index, change } of planned) {
     if (isFormUnused(change, found)) results.unusedForms.add(index);
@@ -96,54 +97,6 @@ async function lockMatches(
   );
 }
 
-/** Ends the upserts that find no product and may create none. */
-async function endUncreatable(
-  tx: Transaction,
-  items: readonly Placed[],
-  found: readonly FoundProduct[],
-  results: BatchResults,
-): Promise<readonly Placed[]> {
-  const errors = new Map(items.flatMap((item) => {
-    const { operation } = item;
-    if (operation.method !== "upsert") return [];
-    const { key, updateError, creationError } = operation;
-    const isFound = found.some((product) => addresses(operation, product));
-    // What is wrong with the body counts before a code that no product has.
-    const error = key.match === "product_code" ? updateError ?? creationError : creationError;
-    return isFound || !error ? [] : [[item, error] as const];
-  }));
-  if (errors.size === 0) return items;
-  const completed = await resolveNames<Write>(tx, [...errors.values()]);
-  errors.keys().forEach(({ index }, i) => results.fail(index, completed[i] as ApiError));
-  return items.filter((item) => !errors.has(item));
-}
-
-/** Plans the restorations. Ends those that restore nothing. */
-async function endRestored(
-  tx: Transaction,
-  items: readonly Placed[],
-  results: BatchResults,
-): Promise<Changing[]> {
-  const changing: Changing[] = [];
-  const restores = items.flatMap((item) =>
-    item.operation.method === "restore" ? [{ item, restoration: item.operation }] : []
-  );
-  if (restores.length === 0) return changing;
-  const planned = await planRestorations(
-    tx,
-    restores.map(({ restoration }) => restoration),
-    (bytes) => results.expect(bytes),
-  );
-  restores.forEach(({ item }, i) => {
-    const plan = planned[i]!;
-    if (plan instanceof ApiError) results.fail(item.index, plan);
-    else if (plan.isDone) {
-      results.succeed(item.index, 200, plan.change.id, plan.bytes);
-    } else changing.push({ ...item, change: plan.change });
-  });
-  return changing;
-}
-
 /** The keys by which an upsert would find the written product. */
 function writtenKeys(operation: BatchOperation): ProductKey[] {
   return isbnKeys(bodyIn(operation));
@@ -183,8 +136,56 @@ function addresses(operation: BatchOperation, product: FoundProduct): boolean {
   }
 }
 
-/** Plans all operations but restorations. Ends those whose product is not there, or not clear. */
-function endAbsent(
+/** Ends the upserts that find no product and may create none. */
+async function endUncreatable(
+  tx: Transaction,
+  items: readonly Placed[],
+  found: readonly FoundProduct[],
+  results: BatchResults,
+): Promise<readonly Placed[]> {
+  const errors = new Map(items.flatMap((item) => {
+    const { operation } = item;
+    if (operation.method !== "upsert") return [];
+    const { key, updateError, creationError } = operation;
+    const isFound = found.some((product) => addresses(operation, product));
+    // What is wrong with the body counts before a code that no product has.
+    const error = key.match === "product_code" ? updateError ?? creationError : creationError;
+    return isFound || !error ? [] : [[item, error] as const];
+  }));
+  if (errors.size === 0) return items;
+  const completed = await resolveNames<Write>(tx, [...errors.values()]);
+  errors.keys().forEach(({ index }, i) => results.fail(index, completed[i] as ApiError));
+  return items.filter((item) => !errors.has(item));
+}
+
+/** Plans the restorations. Those that restore nothing end here. */
+async function planRestores(
+  tx: Transaction,
+  items: readonly Placed[],
+  results: BatchResults,
+): Promise<Changing[]> {
+  const changing: Changing[] = [];
+  const restores = items.flatMap((item) =>
+    item.operation.method === "restore" ? [{ item, restoration: item.operation }] : []
+  );
+  if (restores.length === 0) return changing;
+  const planned = await planRestorations(
+    tx,
+    restores.map(({ restoration }) => restoration),
+    (bytes) => results.expect(bytes),
+  );
+  restores.forEach(({ item }, i) => {
+    const plan = planned[i]!;
+    if (plan instanceof ApiError) results.fail(item.index, plan);
+    else if (plan.isDone) {
+      results.succeed(item.index, 200, plan.change.id, plan.bytes);
+    } else changing.push({ ...item, change: plan.change });
+  });
+  return changing;
+}
+
+/** Plans the other operations. Those whose product is not there, or not clear, end here. */
+function planOthers(
   items: readonly Placed[],
   found: readonly FoundProduct[],
   results: BatchResults,
@@ -200,7 +201,10 @@ function endAbsent(
   });
 }
 
-/** What an operation makes of the products that it addresses, or its error. Nothing of none that it deletes. */
+/**
+ * What an operation makes of the products that it addresses, or its error. Undefined for a deletion
+ * that finds none, and for a restoration.
+ */
 function changeBy(
   operation: BatchOperation,
   meant: readonly FoundProduct[],
