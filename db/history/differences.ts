@@ -16,8 +16,9 @@ const MAX_CHANGES = 100;
 /** The most characters of a text in a change. */
 const MAX_TEXT = 2_000;
 
-/** A change between two versions. Pointers count in the later one, except those of what was removed. */
+/** A change between two versions. */
 export interface Difference {
+  /** The place in the later version, or in the earlier one for what was removed. */
   pointer: string;
   kind: "changed" | "added" | "removed" | "moved";
   from: unknown;
@@ -77,7 +78,7 @@ function ofField(
   }
 }
 
-/** Whether bodies say the column of the product itself. That of a record which it shows follows from the record. */
+/** Whether bodies have the field and the product stores it: the format holds the product form. */
 function hasOwnColumn(field: Field & { kind: "column" }): boolean {
   return field.body !== undefined && !field.refers?.heldBy;
 }
@@ -96,9 +97,7 @@ interface TellingApart extends Keys {
   said: (entry: Entry) => Entry;
 }
 
-function tellingApart(
-  field: Exclude<ArrayField, { kind: "list" }>,
-): TellingApart {
+function tellingApart(field: Exclude<ArrayField, { kind: "list" }>): TellingApart {
   const keys = keysOf(field);
   return {
     said: (entry) => saidIn(fieldsOfEntry(field, entry), entry),
@@ -133,7 +132,7 @@ function saidIn(fields: Fields, entry: Entry): Entry {
   );
 }
 
-/** The entries that were added or removed, the changes of those that stayed, and whether these moved. */
+/** The entries added and removed, the changes of those that stayed, and whether these moved. */
 function ofEntries(
   pointer: string,
   before: readonly Entry[],
@@ -206,7 +205,7 @@ export interface ShownChanges {
   more_changes?: number;
 }
 
-/** What one version changes of another, as histories show it. Null where one of both is not kept. */
+/** What one version changes in another, as histories show it. Null if one of them is not kept. */
 export function shownChanges(
   before: Entry | undefined,
   after: Entry | undefined,

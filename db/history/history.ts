@@ -6,7 +6,6 @@ import {
   type Made,
   type ProductHistoryQuery,
 } from "../../schema/history.ts";
-import { type ShownChanges, shownChanges } from "./differences.ts";
 import { joined, organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { parseProduct, sizeOfDocument } from "../products/document.ts";
@@ -19,6 +18,7 @@ import {
   versionJson,
   versionsBytes,
 } from "../products/versions.ts";
+import { type ShownChanges, shownChanges } from "./differences.ts";
 
 /* The histories of a product and of the organization. */
 
@@ -64,7 +64,7 @@ function historyEntry(row: VersionRow): Entry {
   };
 }
 
-/** How often a page reads more steps, because those before changed nothing that it shows. */
+/** The most reads for a page: the steps of a read may change nothing that the page shows. */
 const MAX_READS = 10;
 
 /**
@@ -288,9 +288,8 @@ function selectHistory(
       from (
         select d.*
         from product_documents d
-        where d.organization_id = ${organization} and d.changed_at >= ${since}::timestamptz ${
-    joined(conditions, " ")
-  }
+        where d.organization_id = ${organization} and d.changed_at >= ${since}::timestamptz
+          ${joined(conditions, " ")}
         order by d.changed_at desc, d.product_id desc
         limit ${limit + 1}::bigint
       ) d
