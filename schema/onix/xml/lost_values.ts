@@ -7,6 +7,7 @@ import {
   validValue,
   wrongCodes,
 } from "../rules/kinds.ts";
+import type { Period } from "../rules/limits.ts";
 import { dateIn, dateOf, isBareDate } from "./dates.ts";
 import { child, childrenOf, childValue, type Element, valueOf } from "./element.ts";
 
@@ -69,6 +70,17 @@ export function isContradictory(territory: Element, tell: TellLoss): boolean {
   const message = `${both} is in RegionsIncluded, too`;
   tell(child(territory, "RegionsExcluded")!, "contradictory", message);
   return true;
+}
+
+/** Whether a date has a role that limits what it stands in, or an unknown one. */
+export function hasLimitingRole(
+  date: Element,
+  { role, limiting }: Period,
+): boolean {
+  const code = childValue(date, role);
+  const { kind } = dataElement(role)!;
+  return !limiting || code === undefined ||
+    validValue(kind, code) === undefined || limiting.includes(code);
 }
 
 /** The roles of the first and the last day of a price (List 173), and of the span between. */
