@@ -105,7 +105,7 @@ function itemOf(arrived: Arrived): Item | Rejected {
   const form = storedForm(incoming.record);
   const gist = gistOf(incoming, form);
   const storedGist = arrived.key + JSON.stringify(gist);
-  // What is told of a header is told once, of whichever record comes first.
+  // A message about a header is told once, with whichever record comes first.
   const isStored = !incoming.tellsOfHeader && storedGist.length <= MAX_GIST;
   return new Item(arrived, gist, isStored ? storedGist : null, { incoming, form });
 }

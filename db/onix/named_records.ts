@@ -24,7 +24,7 @@ export interface LinkWarning {
   message: string;
 }
 
-/** What is linked for a name, and what is to be told of that. */
+/** What is linked for a name, and the warnings about that. */
 export interface LinkedRecord {
   row: LinkRow;
   warnings: LinkWarning[];

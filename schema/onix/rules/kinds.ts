@@ -139,7 +139,7 @@ export function expectedCodes(kind: string, wrong: readonly string[]): string {
     : sentence;
 }
 
-/** The sentence about a value that is no number of the kind. */
+/** The sentence about a value that is not a number of the kind. */
 export function expectedNumber(kind: string): string {
   switch (kind) {
     case "n":

@@ -79,8 +79,8 @@ function supplier({ organization }: Substitutes): Element {
 }
 
 /**
- * The record without what the service wrote because the schema demands it. So it is also with
- * an undefined form and the organization as publisher in a record that was sent back.
+ * The record without what the service wrote because the schema demands it. That includes an
+ * undefined form, and the organization as publisher, of a record that was sent back.
  */
 export function withoutDemanded(
   { record, demanded }: { record: Element; demanded: ReadonlySet<Element> },

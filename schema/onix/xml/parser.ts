@@ -9,7 +9,7 @@ const MAX_ATTRIBUTES = 64;
 /** The longest name of an element or attribute. Names stand in the paths of a report. */
 const MAX_NAME = 100;
 
-/** What a parser tells of a text, in its order. */
+/** What a parser finds in a text, in its order. */
 export interface Events {
   /** A start tag begins at this position: its name has been read. */
   tag(position: number): void;

@@ -86,7 +86,7 @@ export function fromStored(text: string): Element {
   reader.write(text);
   reader.close();
   const [part] = reader.take();
-  if (part?.kind !== "product") throw new TypeError("The text is no record");
+  if (part?.kind !== "product") throw new TypeError("The text is not a record");
   return part.product;
 }
 
@@ -100,7 +100,7 @@ function* slicesOf(text: string): Generator<string> {
 type StartTag = KnownTag | { name: string; isComposite?: undefined };
 
 /**
- * Builds the header and the records from what the parser tells. What is neither is passed over,
+ * Builds the header and the records from what the parser finds. What is neither is passed over,
  * and so is the rest of a record that cannot be read.
  */
 class Reader {
@@ -153,7 +153,7 @@ class Reader {
     try {
       this.#parser.write(text);
     } catch (error) {
-      // The parser tells of an end before it finds out that its tag is another's.
+      // The parser reports an end before it finds that the tag is that of another element.
       if (this.#ended === this.#parser.position) this.#parts.pop();
       throw error;
     }
