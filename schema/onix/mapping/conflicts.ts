@@ -22,7 +22,7 @@ export interface Place {
 /** The entries that something is in, from the outermost. */
 export type Way = readonly { array: EntryKind; entry: Entry }[];
 
-/** Returns the function that adds the conflicts to `messages`. */
+/** Returns the function that adds the warnings to `messages`. */
 export function conflictTeller(
   reader: RecordReader,
   edits: Edits,

@@ -3,7 +3,7 @@ import type { Element } from "../xml/element.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /*
- * What is told of single elements, whatever field they are of: that they repeat another, are
+ * Warnings about single elements, whatever field they are of: that they repeat another, are
  * of ONIX 2.1, or have a text that is read as another.
  */
 

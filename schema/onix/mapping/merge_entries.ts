@@ -22,14 +22,14 @@ import { entryInWords, valueInWords } from "./words.ts";
  */
 
 /** The entries of an array: of the sender's last record, of the new one, and the rows here. */
-export interface EntryVersions {
+interface EntryVersions {
   before: readonly Entry[];
   after: readonly Entry[];
   here: readonly Entry[];
 }
 
 /** What merging the arrays of a record needs. */
-export interface MergeContext extends Readers {
+interface MergeContext extends Readers {
   tellConflict: TellConflict;
   newId: () => string;
 }
