@@ -95,7 +95,7 @@ export function meantEntry(entries: readonly Entry[], key: Entry | number): Entr
     Object.entries(key).every(([name, value]) => entry[name] === value)
   );
   return found.length > 1 && "currency_code" in key && !("valid_from" in key)
-    ? found.find(({ valid_from }) => valid_from === null)
+    ? found.find(({ valid_from = null }) => valid_from === null)
     : found[0];
 }
 

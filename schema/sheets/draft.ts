@@ -1,6 +1,6 @@
 import type { Entry } from "../bodies.ts";
 import { type ApiError, splitMessage } from "../errors.ts";
-import { objectsIn } from "../objects.ts";
+import { isEqual, objectsIn } from "../objects.ts";
 import {
   type CellForm,
   isCellOf,
@@ -64,7 +64,7 @@ export function draftOf(product: Entry, cells: Cells, form: RowForm): Draft {
       draft.warnings.push(messageAt(read.warning, column, cell, "warning"));
     }
     const { value } = read;
-    const entry = setIn(draft.body, product, column, value);
+    const entry = setIn(draft, product, column, value);
     draft.set.push({ column, cell, before, value, entry });
   }
   removeEmptied(draft);
@@ -77,9 +77,12 @@ function cleared({ name, kind }: SheetColumn): Read {
   return { value: kind === "list" ? [] : null };
 }
 
-/** Sets one place. Returns the entry of the array in which it is. */
+/**
+ * Sets one place. Returns the entry of the array in which it is: one of the product, or one that a
+ * cell with the same key has added. So the order of the columns says nothing.
+ */
 function setIn(
-  body: Entry,
+  { body, set }: Draft,
   product: Entry,
   { field, key, inner, says, name }: SheetColumn,
   value: unknown,
@@ -94,7 +97,11 @@ function setIn(
     entries[key as number] = value;
     return;
   }
-  let entry = meantEntry(entries as Entry[], key);
+  const isOfEntry = ({ column }: SetCell) => column.field === field && isEqual(column.key, key);
+  const stored = entries.slice(0, objectsIn(product[field]).length) as Entry[];
+  let entry = typeof key === "number"
+    ? entries[key] as Entry | undefined
+    : set.find(isOfEntry)?.entry ?? meantEntry(stored, key);
   if (!entry) {
     entry = typeof key === "number" ? {} : { ...key };
     entries[typeof key === "number" ? key : entries.length] = entry;

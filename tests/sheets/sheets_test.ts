@@ -162,6 +162,37 @@ it("reads what a spreadsheet program makes of cells", async ({ org, app }) => {
   }
 });
 
+it("writes prices of one currency by their periods, in any order of the columns", async ({ org, app }) => {
+  const cells = [
+    ["product_prices[EUR].retail_price", 5],
+    ["product_prices[EUR 2027-01-01].list_price", 6],
+    ["product_prices[EUR].list_price", 7],
+  ] as const;
+  for (const order of [[0, 1, 2], [1, 0, 2], [2, 1, 0]]) {
+    const [columns, values] = [0, 1].map((part) => order.map((i) => cells[i]![part]).join());
+    const { body } = await sent(
+      org,
+      app,
+      `isbn13,title,${columns}\n,A,${values}\n`,
+      "?create=true",
+    );
+
+    const [{ id, changes }] = body.data.outcomes;
+    const { data } = (await org.get(`/api/products/${id}`)).body;
+    const prices = data.product_prices as Record<string, unknown>[];
+    assertEquals(
+      prices.map((one) => [one.valid_from, one.retail_price, one.list_price]).sort(),
+      [[null, 5, 7], ["2027-01-01", null, 6]],
+      columns,
+    );
+    assertEquals(
+      changes.slice(1).map(({ to }: { to: unknown }) => to),
+      order.map((i) => cells[i]![1]),
+      columns,
+    );
+  }
+});
+
 it("reads bytes that are not UTF-8 as Windows-1252, unless a charset is declared", async ({ org, app }) => {
   await org.create({ isbn13: ISBNS[0] });
   // The first bytes are UTF-8.
