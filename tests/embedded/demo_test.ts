@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { installDemo, issueDemoKey } from "../../db/migrate.ts";
 import { emptyFields, fieldsOf } from "../support/data/filled_fields.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
+import { codeOf } from "../support/client/guides.ts";
 
 /** The demo product with a value in every field. */
 const COMPLETE = "P-H0BB1TPB";
@@ -35,6 +36,17 @@ Deno.test("The demo organization", async ({ step: it }) => {
       assertEquals(status, 200, JSON.stringify(body));
       assertEquals(body.data, { ...read, updated_at: body.data.updated_at });
       products.push(read);
+    }
+  });
+
+  await it("has nobody whom the guides create", async () => {
+    const code = [...await codeOf(["create"], "sh"), ...await codeOf(["create"], "ts")].join("\n");
+    const created = code.matchAll(/"\S*\/(contributors|publishers)".*?name"?: "([^"]+)"/gs);
+    for (const [, path, name] of created) {
+      const { body } = await app.send(`/api/${path}?limit=100`, { headers });
+
+      const names = body.data.map((one: { name: string }) => one.name);
+      assert(!names.includes(name), `${name} would be ambiguous`);
     }
   });
 

@@ -268,7 +268,7 @@ Deno.test({
         created.data.publisher_name,
         created.data.contributors[0].contributor_name,
       ],
-      ["Ace Books", "Ursula K. Le Guin"],
+      ["Beacon Press", "Octavia E. Butler"],
     );
     assertEquals(found.data[0].id, created.data.id);
     assert(all.data.length > 0);
