@@ -13,6 +13,8 @@ const CLIENT = new URL("../../CLIENT.md", import.meta.url);
 
 const ONIX = new URL("../../ONIX.md", import.meta.url);
 
+const SHEETS = new URL("../../SHEETS.md", import.meta.url);
+
 /** A message with one record. */
 const MESSAGE = `
 <ONIXMessage release="3.0">
@@ -233,6 +235,16 @@ Deno.test({
       await Deno.readTextFile(`${cwd}/onix1.xml`),
       /<ONIXmessage [^>]*release="3\.0"/,
     );
+  });
+
+  await it("get a sheet and send it back", async () => {
+    const { sh: [get] } = await blocks(SHEETS, "Get it");
+    const { sh: [send] } = await blocks(SHEETS, "Send it");
+
+    const report = JSON.parse(await shell(`${get}${send}`, { cwd, env }));
+
+    assert(report.data.rows > 0);
+    assertEquals(report.data.unchanged, report.data.rows);
   });
 
   await it("of the reference page run with curl", async () => {
