@@ -15,7 +15,7 @@ export interface FoundQuery extends ListQuery {
 
 /** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
 interface Sorting {
-  /** The table that has the key: products, their changes, or what searches compare, with all times of creation. */
+  /** The table that has the key. The time of creation stands beside what searches compare, too. */
   table: Alias;
   /** The column `sort_key`, of the table with this alias. */
   key(alias: Alias): Statement;
@@ -90,7 +90,7 @@ export function selected(
     ...found?.conditions ?? [],
   ];
   const isSearched = terms.length > 0;
-  // `product_search` has the time of creation for searches. Without one, `products` is read alone.
+  // `products` has the time of creation, too: without a search it is read alone.
   const isByAge = sorting?.table === "s" && !isSearched;
   const sorted = isByAge ? "p" : sorting?.table;
   const needed: Record<Alias, boolean> = {
