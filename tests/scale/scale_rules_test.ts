@@ -40,7 +40,7 @@ const PLANNED = /^(?!.*\bproduct_json\b)(select|with|insert|update|delete) /;
  * there are some 50,000 products.
  */
 const READS_MANY =
-  /^(with found|select (array_to_json|string_agg\(f\.id|\( ?select case when|\(select count\())|\breferring\b|\bor \(? ?p\.isbn13 = any/;
+  /^(with found|select (array_to_json|string_agg\(f\.id|\( ?select case when|\(select count\())|\breferring\b|\bor [( ]*p\.isbn13 = any/;
 const OF_ONE_ORGANIZATION = [
   "names the organization, as a parameter, for every table of organizations",
   "compares no organization with another table's",
