@@ -117,7 +117,7 @@ function decoderOf(
   const mark = markOf(start);
   const name = (mark ?? charset ?? declared(start) ?? "utf-8").trim().toLowerCase();
   const label = DECODERS.get(name);
-  // Some programs declare the UTF-16 in which they hold a text, and send it as UTF-8.
+  // Some programs declare the UTF-16 in which they hold a text, and send it with `<` in one byte.
   const isOneByte = mark === undefined && start[0] === 0x3c;
   if (isOneByte && label?.startsWith("utf-16")) throw notEncoded(name, "UTF-8", place);
   if (label) return new TextDecoder(label, { fatal: true });

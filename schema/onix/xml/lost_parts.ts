@@ -20,7 +20,7 @@ import { tellUnfit, unfitIn } from "./unfit.ts";
 
 /*
  * Whether a part that limits its composite is lost: it cannot be read, or no release can say it.
- * In: the part, and its composite. Out: the answer. Where that is yes, `tell` is given the reason.
+ * In: the part and its composite. Out: the answer. A predicate tells why, where that is yes.
  */
 
 /** Whether an element that limits its composite, or is part of one that does, cannot be read or sent. */
