@@ -173,7 +173,7 @@ async function runInBackground(
   }
 }
 
-const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 4;
 
 class CallerQueries implements Queries {
   readonly memory: Memory | undefined;

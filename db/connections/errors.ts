@@ -41,15 +41,21 @@ export class ChangedMeanwhile extends Error {
   }
 }
 
+/** Whether the transaction has waited, while a later one has changed a product that it writes. */
+export function isLate(error: unknown): boolean {
+  return brokenConstraint(error) === "version_last";
+}
+
 /**
- * Whether a retry of the transaction can succeed: serialization failure, deadlock,
- * a random product code that exists already, or an organization that SQL replaces.
+ * Whether a retry of the transaction can succeed: serialization failure, deadlock, a version
+ * that is not the last one, a random product code that exists already, or an organization
+ * that SQL replaces.
  */
 export function isConflict(error: unknown): boolean {
   const code = sqlState(error);
   return code === "40001" || code === "40P01" ||
     brokenConstraint(error) === "products_code" ||
-    isOfUnknownOrganization(error);
+    isLate(error) || isOfUnknownOrganization(error);
 }
 
 /** Whether the connection was lost or impossible, or the server was stopping or starting. */
@@ -91,11 +97,11 @@ export function isLockTimeout(error: unknown): boolean {
 /**
  * Whether a value of the statement caused the error: cardinality violation (21),
  * data exception (22), integrity constraint violation (23), or program limit
- * exceeded (54). An unknown organization does not count.
+ * exceeded (54). An unknown organization and a late transaction do not count.
  */
 export function isDataError(error: unknown): boolean {
   return /^(21|22|23|54)...$/.test(sqlState(error)) &&
-    !isOfUnknownOrganization(error);
+    !isLate(error) && !isOfUnknownOrganization(error);
 }
 
 /** Whether PostgreSQL reported the error. */

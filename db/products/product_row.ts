@@ -16,7 +16,7 @@ import type { Transaction } from "../connections/transaction.ts";
 import { nextUpdate } from "../times.ts";
 import { type Creation, isIdOf, type Update, type Write } from "./change.ts";
 import { restatedFields } from "./restated.ts";
-import { assertStored } from "./store_unauthored.ts";
+import { assertVersion } from "./store_unauthored.ts";
 
 /* The row of a product: how it is inserted and updated from bodies, and what changes assign to it. */
 
@@ -125,7 +125,7 @@ export function updateProducts(
       )
     from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb, is_whole boolean)
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
-      and p.id = r.id${assertStored(tx)}
+      and p.id = r.id${assertVersion(tx)}
   `;
 }
 

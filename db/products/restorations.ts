@@ -159,6 +159,14 @@ function selectChosen(restoration: Restoration): Statement<ChosenRow> {
       select ${versionColumns}, ${versionJson} as product, ${sizeOfDocument} as bytes
       from ${chosenVersion(restoration)} d
     ) c on true
+    -- A later transaction may have deleted it while this one waited (assertVersion).
+    where (
+      (
+        select max(d.change_version)
+        from product_documents d
+        where d.organization_id = ${organization} and d.product_id = ${id}
+      ) <= change_version()
+    )::version_last
   `;
 }
 

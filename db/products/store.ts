@@ -19,7 +19,7 @@ import {
   sizeOfDocument,
 } from "./document.ts";
 import { changedAfter, insertVersions } from "./insert_versions.ts";
-import { assertStored } from "./store_unauthored.ts";
+import { assertVersion } from "./store_unauthored.ts";
 
 /*
  * Stores documents (`document.ts`). What a transaction does to a product makes one version of
@@ -108,7 +108,7 @@ export function selectWritten(
 
 /**
  * Deletes products, and stores their deletions: last versions without JSON, but with what ONIX
- * stored beside the product. Violates `version_stored` as `assertStored` does.
+ * stored beside the product. Violates `version_stored` as `assertVersion` does.
  */
 export function deleteVersioned(
   tx: Transaction,
@@ -144,7 +144,7 @@ export function deleteVersioned(
     },
   });
   return sql`
-    with gone as (${deleted}${assertStored(tx)} returning p.organization_id, p.id)
+    with gone as (${deleted}${assertVersion(tx)} returning p.organization_id, p.id)
     ${inserted}
   `;
 }

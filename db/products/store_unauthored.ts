@@ -6,7 +6,7 @@ import { changedAfter, insertVersions } from "./insert_versions.ts";
 /*
  * Versions that nobody is known to have made: SQL beside the service changes products, and stores
  * none. So reads store what they had to build (`storeDocuments`), and a write that finds that the
- * version before it is missing fails (`assertStored`), and is repeated after `storeUnauthored`.
+ * version before it is missing fails (`assertVersion`), and is repeated after `storeUnauthored`.
  */
 
 /**
@@ -94,9 +94,11 @@ export const VERSION_STORED = "version_stored";
 
 /**
  * Violates `version_stored` if SQL beside the service has changed product `p` since its last
- * version was stored. A count is no subselect that the planner could hash.
+ * version was stored, and `version_last` if a later transaction has changed it: the pool then
+ * retries this one. A count is no subselect that the planner could hash.
  */
-export function assertStored({ isDistributed }: Transaction): Statement {
+export function assertVersion({ isDistributed }: Transaction): Statement {
   if (isDistributed) return raw("");
-  return sql` and ((select count(*) ${storedVersion}) = 1)::version_stored`;
+  return sql` and ((select count(*) ${storedVersion}) = 1)::version_stored
+      and (p.change_version <= change_version())::version_last`;
 }

@@ -3,7 +3,7 @@ import { ApiError, below, invalid, unavailable } from "../../schema/errors.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { ArrayName } from "../../schema/product.ts";
 import { sql } from "../connections/sql.ts";
-import { brokenConstraint } from "../connections/errors.ts";
+import { brokenConstraint, isLate } from "../connections/errors.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { assertPrecondition, type Precondition } from "../entity_tag.ts";
@@ -75,7 +75,7 @@ export async function updateProduct(
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted ? [lockProducts([id], "no key update")] : [];
   try {
-    const results = await afterSql(database, id, async (tx) => {
+    const results = await writeLast(database, id, async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
       change = await withIds(tx, given);
       const writes = writeProducts(tx, [change]);
@@ -116,7 +116,7 @@ export async function deleteProduct(
 ): Promise<boolean> {
   const deletion: Change = { method: "delete", id };
   try {
-    await afterSql(database, id, async (tx) => {
+    await writeLast(database, id, async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
       await tx.commit(...writeProducts(tx, [deletion]));
     });
@@ -134,9 +134,10 @@ export async function deleteProduct(
 /**
  * Runs a transaction that writes a product. If SQL beside the service has changed the
  * product, runs it again after the version that SQL has made is stored: a write never takes
- * the blame for it.
+ * the blame for it. Nor does it fail because later transactions overtake it again and again:
+ * none does once it has locked the product, before which it has no version.
  */
-async function afterSql<T>(
+async function writeLast<T>(
   database: Queries,
   id: string,
   work: (tx: Transaction) => Promise<T>,
@@ -144,7 +145,7 @@ async function afterSql<T>(
   try {
     return await database.transaction(work);
   } catch (error) {
-    if (brokenConstraint(error) !== VERSION_STORED) throw error;
+    if (brokenConstraint(error) !== VERSION_STORED && !isLate(error)) throw error;
     return await database.transaction(
       work,
       lockProducts([id], "no key update"),

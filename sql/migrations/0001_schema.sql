@@ -139,6 +139,11 @@ create domain key_unused as boolean
 create domain version_stored as boolean
   constraint version_stored check (value);
 
+-- It also asserts that its version is the last one. The version of a transaction is that of its first lock or write: while
+-- it waits for one product, a later transaction may change another one that it writes.
+create domain version_last as boolean
+  constraint version_last check (value);
+
 -- An array in JSON. A constraint of a domain is parsed once in a session, one of a table at each write.
 create domain entries as jsonb
   constraint entries_array check (jsonb_typeof(value) = 'array');

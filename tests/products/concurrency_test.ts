@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { brokenConstraint } from "../../db/connections/errors.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { assertHas } from "../support/client/expect.ts";
-import { type App, testsOf } from "../support/app/harness.ts";
+import { type App, openApp, SETTINGS, testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { operationsIn } from "../support/app/own_app.ts";
@@ -153,6 +153,53 @@ it("change a row or report it as unknown", async ({ org }) => {
     assertEquals((await org.get(path)).body.data.product_prices, []);
   }
 });
+
+// The embedded database has only one connection.
+it("have versions in the order in which they change a product", async ({ org, sql }) => {
+  const ends = { update: "changed", delete: "deleted", restore: "restored" };
+  for (const [method, event] of Object.entries(ends)) {
+    const [first, second, { id, path }] = [
+      await org.create(),
+      await org.create(),
+      await org.create(),
+    ];
+    const [{ version }] = (await org.get(`${path}/history`)).body.data;
+    const body = { subtitle: "By a batch" };
+    const last = { update: { body }, delete: {}, restore: { version } }[method];
+    let batch: ReturnType<Organization["batch"]> | undefined;
+    await using holder = await openApp();
+
+    await holder.sql.begin(async (held) => {
+      await held`select from products where organization_id = ${org.id} and id = ${second.id} for update`;
+      batch = org.batch([
+        { method: "update", id: first.id, body },
+        { method: "update", id: second.id, body },
+        { method, id, ...last },
+      ]);
+      // It has its version, that of the transaction that has locked the first product.
+      await eventually(true, async () => {
+        const waiting = await sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'
+        `;
+        return waiting.length > 0;
+      });
+      await org.put(path, { subtitle: "By a request" });
+      if (method === "restore") await org.delete(path);
+    });
+
+    const { body: { data: results } } = await batch!;
+    assertEquals(results.map(({ status }: { status: number }) => status), [200, 200, 200]);
+    const { body: { data: [newest, before] } } = await org.get(`${path}/history`);
+    assertEquals(newest.event, event);
+    assert(newest.at > before.at);
+    const now = await org.get(path);
+    const then = await org.get(`${path}?at=${newest.at}`);
+    assertEquals([then.status, then.body.data], [now.status, now.body.data]);
+    const { body: { data: deleted } } = await org.get("/api/products/deleted");
+    assertEquals(deleted.some((one: { id: string }) => one.id === id), method === "delete");
+  }
+}, { ignore: !SETTINGS.url });
 
 it("delete a product or add it to a program", async ({ org, app }) => {
   let kept = 0;

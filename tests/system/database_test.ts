@@ -214,7 +214,7 @@ Deno.test("openDatabase", TIMED, async ({ step: it }) => {
   });
 
   for (
-    const [state, times] of [["40001", 3], ["40P01", 3], ["23514", 1]] as const
+    const [state, times] of [["40001", 4], ["40P01", 4], ["23514", 1]] as const
   ) {
     await it(`runs a transaction ${times} times for ${state}`, async () => {
       let runs = 0;
