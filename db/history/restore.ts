@@ -2,6 +2,7 @@ import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { ApiError, invalid, unknownReference } from "../../schema/errors.ts";
 import type { Queries } from "../database.ts";
 import { transactionOrDryRun } from "../dry_run.ts";
+import { changedFields } from "../products/changed_fields.ts";
 import { parseProduct } from "../products/document.ts";
 import { selectProducts } from "../products/read.ts";
 import { planRestorations, type Restoration, restoreOnix } from "../products/restorations.ts";
@@ -40,8 +41,10 @@ export async function restoreProduct(
       );
       if (!skipMissing || gone.length < fault.details.length) throw fault;
       skipped.push(...gone);
-      change = { ...change, body: withoutReferences(change.body, gone) };
-      isDone = change.method === "update" && Object.keys(change.body).length === 0;
+      const left = withoutReferences(change.body, gone);
+      const body = change.method === "update" ? changedFields(before, left) : left;
+      change = { ...change, body };
+      isDone = change.method === "update" && Object.keys(body).length === 0;
     }
     const [[found]] = await tx.send(selectProducts([change.id]));
     const { product } = found!;

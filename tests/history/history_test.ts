@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { commandsOn, exported, imported, withHeader } from "../support/client/transfer.ts";
 import { uuidv7 } from "../../db/uuid.ts";
+import { idOfCode } from "../../schema/code_ids.ts";
 import { onixClient } from "../support/client/onix.ts";
 import type { Reply } from "../support/client/envelope.ts";
 import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
@@ -616,6 +617,55 @@ it("tells what changed: entries by id and by what they are about, order once, lo
     0,
     0,
   ]);
+});
+
+it("has no entry of a restoration whose references are gone, if the rest is so already", async ({ org }) => {
+  const add = async (path: string) =>
+    (await org.post(`/api/${path}`, { name: "Gone" })).body.data.id;
+  const ids = {
+    contributor_id: await add("contributors"),
+    collection_id: await add("collections"),
+    field_id: await add("custom-fields"),
+  };
+  const role = { contributor_role_id: idOfCode("17", "A01") };
+  const kept = { contributor_id: org.contributor, ...role };
+  const { path } = await org.create({
+    publisher_id: await add("publishers"),
+    contributors: [{ contributor_id: ids.contributor_id, ...role }, kept],
+    product_collections: [{ collection_id: ids.collection_id }],
+    series_id: ids.collection_id,
+    custom_fields: [{ field_id: ids.field_id, field_value: "Then" }],
+  });
+  const [{ version }] = (await org.get(`${path}/history`)).body.data;
+  const { body: { data: before } } = await org.get(path);
+  await org.put(path, {
+    publisher_id: null,
+    contributors: [kept],
+    product_collections: [],
+    series_id: null,
+    custom_fields: [],
+  });
+  for (
+    const [name, id] of [
+      ["publishers", before.publisher_id],
+      ["contributors", ids.contributor_id],
+      ["collections", ids.collection_id],
+      ["custom-fields", ids.field_id],
+    ]
+  ) assertEquals((await org.delete(`/api/${name}/${id}`)).status, 200);
+  const { body: { data: now } } = await org.get(path);
+
+  const { status, body } = await org.post(`${path}/restore`, { version, skip_missing: true });
+
+  assertEquals([status, body.data.product, body.data.changes], [200, now, []]);
+  assertEquals(body.data.skipped.toSorted(), [
+    "/contributors/0/contributor_id",
+    "/custom_fields/0/field_id",
+    "/product_collections/0/collection_id",
+    "/publisher_id",
+    "/series_id",
+  ]);
+  assertEquals((await org.get(`${path}/history`)).body.data.length, 2);
 });
 
 it("is for those who may write, and for one's own", async ({ org, app }) => {
