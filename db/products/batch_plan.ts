@@ -108,6 +108,7 @@ function independentPrefix(
   found: readonly FoundProduct[],
 ): { now: Placed[]; later: Placed[] } {
   const written = new Set<string>();
+  let hasRestored = false;
   for (const [at, { operation }] of items.entries()) {
     const touched = [
       ...found.filter((product) => addresses(operation, product))
@@ -116,9 +117,12 @@ function independentPrefix(
       // A product that an earlier operation restores is not found yet.
       ..."id" in operation ? [operation.id] : [],
     ];
-    if (touched.some((name) => written.has(name))) {
+    // Which codes and ISBNs a version has is not known yet.
+    const mayBeRestored = hasRestored && operation.method === "upsert";
+    if (mayBeRestored || touched.some((name) => written.has(name))) {
       return { now: items.slice(0, at), later: items.slice(at) };
     }
+    hasRestored ||= operation.method === "restore";
     const names = writtenKeys(operation).map(keyName);
     for (const name of [...touched, ...names]) written.add(name);
   }

@@ -252,6 +252,27 @@ it("finds a product by what earlier operations have made of it", async ({ org })
   assertEquals([status, error.code], [409, "AMBIGUOUS"]);
 });
 
+it("finds a product by what earlier operations have restored of it", async ({ org }) => {
+  const { id, path, product: { product_code } } = await org.create({ isbn13: ISBN });
+  const [{ version }] = (await org.get(`${path}/history`)).body.data;
+  const restore = { method: "restore", id };
+  const byCode = {
+    method: "upsert",
+    match: "product_code",
+    body: { product_code, title: "By its code" },
+  };
+  await org.delete(path);
+
+  const returned = await send(org, [restore, byCode, upsert(ISBN, { subtitle: "By its ISBN" })]);
+  await org.put(path, { isbn13: OTHER_ISBN });
+  const back = await send(org, [{ ...restore, version }, upsert(ISBN, { title: "By its ISBN" })]);
+
+  for (const { status, data } of [...returned, ...back]) {
+    assertEquals([status, data.id], [200, id]);
+  }
+  assertEquals(await total(org), 1);
+});
+
 it("creates products that are listed in the order of its operations", async ({ org }) => {
   const titles = Array.from({ length: 20 }, (_, i) => `${i}`);
 
