@@ -214,6 +214,12 @@ function differing(change: Write, product: Entry | undefined): Write | ApiError 
   return body instanceof ApiError ? body : { ...change, body };
 }
 
+/**
+ * The time of an export, also as a spreadsheet program writes it. A number would be read as a
+ * year that is later than all changes, and the day and month of other forms have any order.
+ */
+const TIME = /^\d{4}-\d\d-\d\d(?:[T ]|$)/;
+
 /** Why a row is not written: its product is newer, or its time cannot be read. */
 function staleness(
   row: SheetRow,
@@ -221,7 +227,7 @@ function staleness(
   { stale }: RowOptions,
 ): SheetMessage | undefined {
   const [column, cell] = row.cellOf("updated_at");
-  const time = Date.parse(cell);
+  const time = TIME.test(cell.trim()) ? Date.parse(cell) : NaN;
   if (stale === "apply" || cell.trim() === "" || Date.parse(`${updated_at}`) <= time) return;
   return messageAt(
     Number.isNaN(time)

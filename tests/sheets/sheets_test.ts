@@ -346,6 +346,31 @@ it("refuses both rows of one product, whichever columns name it", async ({ org, 
   assertEquals(product.title, "Stays");
 });
 
+it("writes a row over nobody's work, whatever a program makes of its time", async ({ org, app }) => {
+  const { id, path, product } = await org.create({ subtitle: "Then" });
+  const { body: { data: now } } = await org.put(path, { subtitle: "Now" });
+  const later = new Date(Date.parse(now.updated_at) + 1_000).toISOString();
+  const cases = [
+    [product.updated_at, "stale"],
+    [product.updated_at.replace("T", " "), "stale"],
+    [product.updated_at.slice(0, 10), "stale"],
+    ["46354.5", "invalid_date"],
+    ["46354,5", "invalid_date"],
+    ["31/12/2026 12:00", "invalid_date"],
+    ["12/11/2099 12:00", "invalid_date"],
+    [later, undefined],
+  ];
+
+  for (const [time, code] of cases) {
+    const text = `updated_at;id;subtitle\n${time};${id};Of the sheet\n`;
+    const { body: { data } } = await sent(org, app, text);
+    const [{ messages }] = data.outcomes;
+    assertEquals(messages[0]?.code, code, time);
+    const { body } = await org.get(path);
+    assertEquals(body.data.subtitle, code ? "Now" : "Of the sheet", time);
+  }
+});
+
 it("creates names for the rows alone that are written", async ({ org, app }) => {
   const ids: string[] = [];
   for (const isbn13 of [...ISBNS, null]) {
