@@ -20,6 +20,16 @@ import { heading, Isni, Orcid, text, Uuid } from "./values.ts";
  * Its routes, statements, validation and OpenAPI follow from the row.
  */
 
+/** The most characters of a name. */
+export const MAX_NAME = 500;
+
+const Name = heading(MAX_NAME);
+
+/** Whether a record can have the name. */
+export function isRecordName(name: string): boolean {
+  return v.is(Name, name);
+}
+
 const Colour = v.pipe(
   v.string("invalid_type: Expected a string"),
   v.regex(
@@ -86,7 +96,7 @@ function own<const T extends string>(
   element: string | null,
   fields: Fields = {},
 ) {
-  const name = required(column(heading(500), v.string()));
+  const name = required(column(Name, v.string()));
   const all: Fields = {
     id,
     name: about("The name, as products show it.", name, element),

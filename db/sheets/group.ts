@@ -1,9 +1,10 @@
 import { validBody } from "../../schema/batch.ts";
-import type { Entry } from "../../schema/bodies.ts";
+import type { Entry, ProductBody } from "../../schema/bodies.ts";
 import { failure, guarded } from "../../schema/defects.ts";
-import { ApiError } from "../../schema/errors.ts";
+import { ApiError, detailAt, type ErrorDetail, invalid } from "../../schema/errors.ts";
 import { Named } from "../../schema/named.ts";
 import { objectsIn } from "../../schema/objects.ts";
+import { isRecordName, MAX_NAME } from "../../schema/records.ts";
 import type { SheetImportQuery } from "../../schema/sheets/query.ts";
 import type { CellChange, SheetMessage } from "../../schema/sheets/report.ts";
 import {
@@ -124,6 +125,8 @@ function planRow(row: SheetRow, product: Entry | undefined, options: RowOptions)
   const isNew = !product && draft.faults.length === 0;
   const body = guarded(() => validBody(isNew ? "create" : "update", draft.body), failure);
   if (body instanceof ApiError) return { row, draft, product, change: body };
+  const long = options.create_names ? longNames(body) : [];
+  if (long.length > 0) return { row, draft, product, change: invalid("The body", long) };
   const change = { id: String(product?.id ?? uuidv7()), body, source: { line } };
   const write: Write = product
     ? { ...change, method: "update", isWhole: true }
@@ -156,6 +159,24 @@ async function writePlans(
   await tx.send(sql`rollback to savepoint names`);
   await writePlans(tx, plans.filter(({ row }) => written.has(row)), options);
 }
+
+/** The faults of names that no record can have: to look one up, a body may have a longer one. */
+function longNames(body: ProductBody): ErrorDetail[] {
+  const faultOf = (id: unknown, at: string) => {
+    const isLong = id instanceof Named && id.column === "name" && !isRecordName(id.value);
+    return isLong ? [detailAt(`${at}/${id.field}`, TOO_LONG_NAME)] : [];
+  };
+  const inEntries = (array: string, reference: string) =>
+    objectsIn(body[array]).flatMap((entry, i) => faultOf(entry[reference], `/${array}/${i}`));
+  return [
+    ...faultOf(body.publisher_id, ""),
+    ...faultOf(body.imprint_id, ""),
+    ...inEntries("contributors", "contributor_id"),
+    ...inEntries("product_collections", "collection_id"),
+  ];
+}
+
+const TOO_LONG_NAME = `too_long: The name of a record has at most ${MAX_NAME} characters`;
 
 /** The names in a change whose records can be created, as an import of ONIX creates them. */
 function namesToCreate({ row, draft, change }: RowPlan): [SheetRow, Entry][] {

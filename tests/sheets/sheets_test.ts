@@ -314,6 +314,28 @@ it("writes the first of equal rows of one product", async ({ org, app }) => {
   assertEquals([updated, unchanged, refused], [1, 2, 0]);
 });
 
+it("creates no name that is longer than a record can have", async ({ org, app }) => {
+  const { id } = await org.create();
+  const [longest, longer] = ["x".repeat(500), "x".repeat(501)];
+  const query = "?create_names=true";
+  for (
+    const [column, name, outcome] of [
+      ["publisher_name", longest, "updated"],
+      ["publisher_name", longer, "refused"],
+      ["imprint_name", longer, "refused"],
+      ["contributors", `${longer} (A01)`, "refused"],
+      ["product_collections", longer, "refused"],
+    ]
+  ) {
+    const { body } = await sent(org, app, `id,${column}\n${id},${name}\n`, query);
+    const [one] = body.data.outcomes;
+    assertEquals(one.outcome, outcome, column);
+    const codes = one.messages.map((message: Outcome) => [message.column, message.code]);
+    assertEquals(codes, outcome === "refused" ? [[column, "too_long"]] : []);
+  }
+  assertEquals((await org.get(`/api/publishers?name=${longer}`)).body.meta.total, 0);
+});
+
 it("refuses both rows of one product, whichever columns name it", async ({ org, app }) => {
   const { id } = await org.create({ isbn13: ISBNS[0], title: "Stays" });
   const { product_code: code } = (await org.get(`/api/products/${id}`)).body.data;
