@@ -36,11 +36,11 @@ const LEVEL = "02";
 const COLLECTION_ENTRY: EntryCodec = {
   read(collection, reader) {
     warnOfTitleCodes(collection, reader);
-    const all = titleElements(collection, LEVEL);
-    const own = all.find(textOfTitle);
+    const own = titledElement(collection);
     if (!own) {
-      const missing = all[0] && missingPart(all[0]);
-      if (missing) reader.warnOfMissing(all[0]!, missing);
+      const [first] = titleElements(collection, LEVEL);
+      const missing = first && missingPart(first);
+      if (missing) reader.warnOfMissing(first, missing);
       return;
     }
     claimTitle(collection, own, reader);
@@ -61,8 +61,7 @@ const COLLECTION_ENTRY: EntryCodec = {
   write(collection, now, before) {
     if (collection.children.length === 0) setChild(collection, "CollectionType", "10");
     if (now.name !== before.name) {
-      const own = titleElements(collection, LEVEL).find(textOfTitle) ??
-        addTitle(collection, "01", LEVEL);
+      const own = titledElement(collection) ?? addTitle(collection, "01", LEVEL);
       writeTitle(own, String(now.name));
     }
     if (scalar(now.part_number) !== scalar(before.part_number)) {
@@ -98,8 +97,13 @@ function fieldIn(collection: Element, field: string): Element | undefined {
 
 /** The element that says the name of a collection. */
 export function elementOfName(collection: Element): Element | undefined {
-  const own = titleElements(collection, LEVEL).find(textOfTitle);
+  const own = titledElement(collection);
   return own && elementOfTitle(own);
+}
+
+/** The title element that has a title. */
+function titledElement(collection: Element): Element | undefined {
+  return titleElements(collection, LEVEL).find(textOfTitle);
 }
 
 /** The number of the product: in the title, or else in the order of the titles. */

@@ -58,10 +58,10 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
   return {
     find: (composite, index = 0) => childrenOf(composite, name)[index],
     read(composite, reader) {
-      // One more than the API accepts is enough to know that there are too many.
       const all = childrenOf(composite, name).filter((found) =>
         !codec.isElsewhere?.(found) && !isOfOldRelease(found)
       );
+      // One more than the API accepts is enough to know that there are too many.
       const read = all.slice(0, MAX_ENTRIES + 1).flatMap((found) => {
         const entry = readEntry(found, reader);
         if (entry) return { found, entry: reader.tie(found, entry) };

@@ -80,7 +80,7 @@ export function replaceBlocks(stored: Element, update: Element): Element {
   };
 }
 
-/** The market references of all product supplies in a record, also of withheld ones, if each has one. */
+/** The market references of all supplies in a record, also of withheld ones, if each has one. */
 function marketReferencesIn(record: Element) {
   const references = allOf(record, "ProductSupply").map((supply) =>
     childValue(supply, "MarketReference")
