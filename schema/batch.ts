@@ -138,12 +138,19 @@ export function matchedValue(
   );
 }
 
+/** The place in an operation. No body has a field that chooses a version. */
+function placeInOperation(pointer: string): string {
+  return Object.hasOwn(CHOICE, pointer.slice(1)) ? pointer : `/body${pointer}`;
+}
+
 /** The error of an atomic batch, with pointers to the operation that failed. */
 export function failedAt(index: number, error: ApiError): ApiError {
   const operation = `/operations/${index}`;
   const { code, message, headers } = error;
   const details = error.details.flatMap((detail): ErrorDetail[] =>
-    "pointer" in detail ? [{ ...detail, pointer: `${operation}/body${detail.pointer}` }] : []
+    "pointer" in detail
+      ? [{ ...detail, pointer: `${operation}${placeInOperation(detail.pointer)}` }]
+      : []
   );
   const whole = { pointer: operation, code: code.toLowerCase(), message };
   return new ApiError(code, `Operation ${index} failed: ${message}`, {

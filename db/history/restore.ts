@@ -1,11 +1,16 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, invalid, unknownReference } from "../../schema/errors.ts";
+import { ApiError } from "../../schema/errors.ts";
 import type { Queries } from "../database.ts";
 import { transactionOrDryRun } from "../dry_run.ts";
 import { changedFields } from "../products/changed_fields.ts";
 import { parseProduct } from "../products/document.ts";
 import { selectProducts } from "../products/read.ts";
-import { planRestorations, type Restoration, restoreOnix } from "../products/restorations.ts";
+import {
+  planRestorations,
+  type Restoration,
+  restoreOnix,
+  withLostSeries,
+} from "../products/restorations.ts";
 import { writeTogether } from "../products/write_together.ts";
 import { type ShownChanges, shownChanges } from "./differences.ts";
 
@@ -34,8 +39,9 @@ export async function restoreProduct(
     while (!isDone) {
       const cause = { change };
       const { faults } = await writeTogether(tx, [cause], restoreOnix(tx));
-      const fault = withLostSeries(faults.get(cause), change.body);
-      if (!fault) break;
+      const found = faults.get(cause);
+      if (!found) break;
+      const fault = withLostSeries(found, change);
       const gone = fault.details.flatMap((detail) =>
         detail.code === "unknown_reference" && "pointer" in detail ? detail.pointer : []
       );
@@ -50,20 +56,6 @@ export async function restoreProduct(
     const { product } = found!;
     return { product, ...shownChanges(before, parseProduct(product)), skipped };
   });
-}
-
-/** The error, which names the series too if its collection is gone. */
-function withLostSeries(error: ApiError | undefined, body: ProductBody): ApiError | undefined {
-  const { series_id, product_collections } = body;
-  if (!error || !series_id) return error;
-  const gone = (product_collections as Entry[] | undefined ?? []).findIndex(
-    ({ collection_id }) => collection_id === series_id,
-  );
-  const isGone = error.details.some((detail) =>
-    "pointer" in detail && detail.pointer === `/product_collections/${gone}/collection_id`
-  );
-  if (!isGone) return error;
-  return invalid("The body", [...error.details, unknownReference("/series_id")]);
 }
 
 /** The body without these references. An entry that a reference identifies is left out. */

@@ -10,7 +10,7 @@ import { BatchResults, type ResultOptions } from "./batch_results.ts";
 import type { Write } from "./change.ts";
 import { resolveNames, undecided } from "./names.ts";
 import { selectProducts } from "./read.ts";
-import { restoreOnix } from "./restorations.ts";
+import { restoreOnix, withLostSeries } from "./restorations.ts";
 import { writeTogether } from "./write_together.ts";
 
 /*
@@ -134,7 +134,9 @@ async function writePlanned(
     changing,
     restoreOnix(tx),
   );
-  for (const [{ index }, fault] of faults) results.fail(index, fault);
+  for (const [{ index, change }, fault] of faults) {
+    results.fail(index, withLostSeries(fault, change));
+  }
   for (const { index, operation, change: { method, id } } of done) {
     if (operation.method === "delete") {
       results.delete(index, operation.sentId, true);

@@ -1,5 +1,5 @@
 import type { Entry } from "../../schema/bodies.ts";
-import { ApiError, detailAt, invalid } from "../../schema/errors.ts";
+import { ApiError, detailAt, invalid, unknownReference } from "../../schema/errors.ts";
 import type { Choice } from "../../schema/history.ts";
 import { LINE_KINDS, ONIX_TABLES, validLine } from "../../schema/lines.ts";
 import { isAnyOf, joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
@@ -11,7 +11,7 @@ import { readTags } from "./read.ts";
 import { storeUnauthored } from "./store_unauthored.ts";
 import { type LockKey, lockKeys } from "./keys.ts";
 import { changedFields, partsOfRecord } from "./changed_fields.ts";
-import type { Write } from "./change.ts";
+import type { Change, Write } from "./change.ts";
 import type { Cause } from "./write_together.ts";
 import {
   isChosen,
@@ -232,6 +232,21 @@ async function explainRestoration(
   return invalid("The body", [
     detailAt(pointer, `unknown_version: ${error.message}`),
   ]);
+}
+
+/** The error of a change. That of a restoration names the series too if its collection is gone. */
+export function withLostSeries(error: ApiError, change: Change): ApiError {
+  if (change.method === "delete" || change.restoredFrom === undefined) return error;
+  const { series_id, product_collections } = change.body;
+  if (!series_id) return error;
+  const gone = (product_collections as Entry[] | undefined ?? []).findIndex(
+    ({ collection_id }) => collection_id === series_id,
+  );
+  const isGone = error.details.some((detail) =>
+    "pointer" in detail && detail.pointer === `/product_collections/${gone}/collection_id`
+  );
+  if (!isGone) return error;
+  return invalid("The body", [...error.details, unknownReference("/series_id")]);
 }
 
 /**

@@ -273,6 +273,33 @@ it("finds a product by what earlier operations have restored of it", async ({ or
   assertEquals(await total(org), 1);
 });
 
+it("refuses a restoration with the errors that it has alone", async ({ org }) => {
+  const { id: series_id } = (await org.post("/api/collections", { name: "Gone" })).body.data;
+  const product_collections = [{ collection_id: series_id }];
+  const { id, path } = await org.create({ product_collections, series_id });
+  const [{ version }] = (await org.get(`${path}/history`)).body.data;
+  await org.put(path, { product_collections: [], series_id: null });
+  await org.delete(`/api/collections/${series_id}`);
+  const cases = [
+    [{ version }, "/body/product_collections/0/collection_id", "/body/series_id"],
+    [{ version: "1" }, "/version"],
+    [{ at: "2001-01-01" }, "/at"],
+    [{ version, at: "2001-01-01" }, "/at"],
+  ] as const;
+
+  for (const [choice, ...places] of cases) {
+    const operations = [{ method: "restore", id, ...choice }];
+    const alone = await org.post(`${path}/restore`, choice);
+    const [{ status, error }] = await send(org, operations);
+    const atomic = await org.post(PATH, { operations, atomic: true });
+
+    const pointersOf = ({ details }: { details: { pointer: string }[] }) =>
+      details.map(({ pointer }) => pointer);
+    assertEquals([status, error.details], [alone.status, alone.body.error.details]);
+    assertEquals(pointersOf(atomic.body.error), places.map((place) => `/operations/0${place}`));
+  }
+});
+
 it("creates products that are listed in the order of its operations", async ({ org }) => {
   const titles = Array.from({ length: 20 }, (_, i) => `${i}`);
 
