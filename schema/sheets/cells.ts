@@ -51,6 +51,9 @@ export function writeCell(value: unknown, { kind, field }: SheetColumn, decimal?
   return decimal === "comma" ? text.replace(".", ",") : text;
 }
 
+/** A text that a spreadsheet program takes for a number. */
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 /**
  * Whether the cell is what an export writes, in any form of amounts and line ends, or what is left
  * after a spreadsheet program has taken it for a number: `4` of `04`.
@@ -58,7 +61,7 @@ export function writeCell(value: unknown, { kind, field }: SheetColumn, decimal?
 export function isCellOf(value: unknown, cell: string, column: SheetColumn): boolean {
   if (column.kind === "isbn") return isbnOfCell(cell) === (value ?? "");
   const [same, own] = [sameLines(cell), sameLines(writeCell(value, column))];
-  return same === own || own !== "" && same === String(Number(own)) ||
+  return same === own || NUMBER.test(own) && same === String(Number(own)) ||
     column.kind === "amount" && same === writeCell(value, column, "comma");
 }
 
@@ -164,7 +167,7 @@ function readAmount(cell: string, decimal: Decimal | undefined): Read {
   if (!decimal && /^-?\d{1,3},\d{3}$/.test(amount)) {
     return {
       fault:
-        "invalid_number: The comma may separate thousands or decimals: say decimal=point or decimal=comma",
+        "invalid_number: The comma may separate thousands or decimals: send decimal=point or decimal=comma",
     };
   }
   const form = decimal ?? "point";

@@ -134,6 +134,7 @@ it("reads what a spreadsheet program makes of cells", async ({ org, app }) => {
     ["publication_date", "46053", "", "invalid_date"],
     ["publication_date", "2026-02-30", "", "invalid_date"],
     ["title", "'=1", "", "=1"],
+    ["title", "NaN", "", "NaN"],
     ["title", "", "?empty=clear", "required"],
     ["page_count", "#too_long", "", 1],
     ["publisher_name", "Nobody", "", "unknown_reference"],
