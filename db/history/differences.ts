@@ -93,7 +93,7 @@ function ofValue(pointer: string, from: unknown, to: unknown): Difference[] {
 
 /** How the entries of an array are told apart. */
 interface TellingApart extends Keys {
-  /** What an entry says, without what follows from it. */
+  /** `saidIn`, for the fields of the entry. */
   said: (entry: Entry) => Entry;
 }
 

@@ -5,8 +5,8 @@ import { MAX_UUID } from "../uuid.ts";
 
 /*
  * Deletes versions that are due. A version is shown until the next one is made, so it is due
- * when the next one is older than `HISTORY_DAYS`, or when a thousand newer ones are kept. The
- * versions of a deleted product are due when its deletion is as old, but not while the feed has it.
+ * when the next one is older than `HISTORY_DAYS`, or when a thousand newer ones are kept. All
+ * versions of a deleted product are due when its deletion is older than that and has left the feed.
  *
  * A round walks the versions that have become old or were made since the last one, in the
  * order of their times: a few in a transaction, in one process at a time. No writer waits: it

@@ -59,7 +59,7 @@ export async function writeBatch(
     async (tx, storeResponse) => {
       // The pool may repeat the transaction.
       results = begin();
-      let next = await findIds(tx, operations, results);
+      let next = await resolveOperations(tx, operations, results);
       while (next.length > 0) {
         const { changing, later } = await planBatch(tx, next, results);
         await writePlanned(tx, changing, results);
@@ -84,7 +84,7 @@ export async function writeBatch(
 }
 
 /** The operations with the ids that names stand for. One at fault gets its error. */
-async function findIds(
+async function resolveOperations(
   tx: Transaction,
   operations: readonly (BatchOperation | ApiError)[],
   results: BatchResults,
@@ -119,6 +119,7 @@ function unresolved(operation: BatchOperation | ApiError): Write | ApiError {
     case "upsert":
       return operation.updateError ?? undecided(operation.body);
     default:
+      // It has no body, so there is nothing to resolve: this keeps the places.
       return undecided({});
   }
 }

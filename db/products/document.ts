@@ -85,7 +85,10 @@ export const currentProduct = sql`coalesce(
   (select ${fullProduct} from (select ${builtDocument}) d)
 )`;
 
-/** The documents of the products whose id meets the condition, built from the tables. */
+/**
+ * The documents of the products whose id meets the condition, built from the tables. WHERE is the
+ * last clause, so that callers can append conditions.
+ */
 export function buildDocuments(isId: Statement): Statement {
   return buildAs(builtDocument, isId);
 }

@@ -23,9 +23,9 @@ import { storeLatest } from "./versions.ts";
  * A product is read from its valid document, and without one from the tables.
  *
  * A statement that can do both takes long to start: PostgreSQL starts every subselect of a
- * plan. So what is read often looks for documents first, then builds what has none, and
- * stores that in the background: GET here, lists and the feed in `pages.ts`. What reads
- * many products, or seldom, does both in one statement, as `selectProducts` does.
+ * plan. So frequent reads look for documents first, then build what has none and store it in
+ * the background: GET here, lists and the feed in `pages.ts`. Rare reads, and those of a whole
+ * group of products, do both in one statement (`selectProducts`).
  */
 
 /** Returns the full product, with its entity tag. Throws `NOT_FOUND`. */

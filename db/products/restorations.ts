@@ -239,11 +239,11 @@ export function withLostSeries(error: ApiError, change: Change): ApiError {
   if (change.method === "delete" || change.restoredFrom === undefined) return error;
   const { series_id, product_collections } = change.body;
   if (!series_id) return error;
-  const gone = (product_collections as Entry[] | undefined ?? []).findIndex(
+  const place = (product_collections as Entry[] | undefined ?? []).findIndex(
     ({ collection_id }) => collection_id === series_id,
   );
   const isGone = error.details.some((detail) =>
-    "pointer" in detail && detail.pointer === `/product_collections/${gone}/collection_id`
+    "pointer" in detail && detail.pointer === `/product_collections/${place}/collection_id`
   );
   if (!isGone) return error;
   return invalid("The body", [...error.details, unknownReference("/series_id")]);

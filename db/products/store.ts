@@ -40,9 +40,9 @@ export interface ShortProductJson {
 
 /**
  * Builds, stores and returns the product, or null if it is long: the last statement of a
- * write. Fails the transaction for a product over 4 MiB (`product_documents_size`), and if
- * it has not written the product: an UPDATE that waited while SQL deleted and re-inserted a
- * row finds nothing, and this statement sees the new row.
+ * write. Fails the transaction for a product over 4 MiB (`product_documents_size`), and for
+ * one that the transaction has not written: an UPDATE that waited while SQL deleted a row and
+ * inserted it again has found nothing, but this statement sees the new row.
  */
 export function storeWritten(
   tx: Transaction,
@@ -77,7 +77,10 @@ function storeOne(build: typeof buildDocuments) {
   );
 }
 
-/** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
+/**
+ * Builds and stores the products, and returns their sizes, except those over 4 MiB. A distributed
+ * database fails instead.
+ */
 export function storeSized(
   tx: Transaction,
   changes: readonly Write[],
@@ -225,7 +228,10 @@ function joinEvents(events: Json): Statement {
   `;
 }
 
-/** What a distributed database returns in place of stored documents: `shown` of those that can be shown. */
+/**
+ * Selects `shown` of each document, which a distributed database does not store. Fails for a
+ * product over 4 MiB.
+ */
 function selectShowable<Row extends object>(
   written: Statement,
   shown: Statement,

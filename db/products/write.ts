@@ -132,10 +132,10 @@ export async function deleteProduct(
 }
 
 /**
- * Runs a transaction that writes a product. If SQL beside the service has changed the
- * product, runs it again after the version that SQL has made is stored: a write never takes
- * the blame for it. Nor does it fail because later transactions overtake it again and again:
- * none does once it has locked the product, before which it has no version.
+ * Runs a transaction that writes a product. If SQL beside the service has changed the product
+ * since its last version was stored, or later transactions have overtaken this one again and
+ * again, runs it once more. That run locks the product first, and stores the version that SQL has
+ * made. A transaction gets its version with its first lock, so no later one overtakes that run.
  */
 async function writeLast<T>(
   database: Queries,

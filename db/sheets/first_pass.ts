@@ -130,7 +130,7 @@ class DecimalSigns {
     if (point && comma) {
       throw faultAt(
         Math.max(point, comma),
-        `invalid_number: Line ${point} has a decimal point, line ${comma} a decimal comma: write all amounts in one form, or say decimal`,
+        `invalid_number: Line ${point} has a decimal point, line ${comma} a decimal comma: write all amounts in one form, or send decimal=point or decimal=comma`,
       );
     }
     const [sign] = this.#lines.keys();

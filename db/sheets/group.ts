@@ -61,6 +61,7 @@ export async function importRows(
   options: RowOptions,
 ): Promise<void> {
   await transactionOrDryRun(queries(), options.dry_run, async (tx) => {
+    // The pool may repeat the transaction.
     for (const row of rows) row.outcome = undefined;
     const plans = await planRows(tx, rows, options);
     await writePlans(tx, plans, options);
@@ -110,10 +111,10 @@ function matchFault(
   { create }: RowOptions,
 ): string | undefined {
   if (products.length === 1) return;
-  const what = address ? `No product has this ${address.column.name}` : "The row names no product";
   if (products.length > 1) {
     return `ambiguous: ${sharedBy(address!.column.name, products)}: name one by its id`;
   }
+  const what = address ? `No product has this ${address.column.name}` : "The row names no product";
   if (address && address.kind !== "isbn") return `not_found: ${what}`;
   if (!create) return `not_found: ${what}: with create=true the row creates one`;
 }

@@ -22,7 +22,7 @@ import { type SizedProduct, sizeOfStored } from "../products/read_many.ts";
 export class SheetRow {
   readonly line: number;
   readonly cells: Cells;
-  /** Absent if all its match cells are empty. */
+  /** Absent if all its match cells are empty, or the first one with a text cannot be read. */
   readonly address: RowAddress | undefined;
   /** The warnings about the row, whatever becomes of it. */
   readonly warnings: SheetMessage[] = [];

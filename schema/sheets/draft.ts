@@ -84,12 +84,12 @@ function cleared({ name, kind }: SheetColumn): Read {
 function setIn(
   { body, set }: Draft,
   product: Entry,
-  { field, key, inner, says, name }: SheetColumn,
+  { field, key, inner, target, name }: SheetColumn,
   value: unknown,
 ): Entry | undefined {
   if (key === undefined) {
     if (name === "publication_date") setPublication(body, product, value);
-    else body[value === null ? says : field] = value;
+    else body[value === null ? target : field] = value;
     return;
   }
   const entries = (body[field] ??= structuredClone(product[field] ?? [])) as unknown[];
@@ -106,10 +106,10 @@ function setIn(
     entry = typeof key === "number" ? {} : { ...key };
     entries[typeof key === "number" ? key : entries.length] = entry;
   }
-  if (value === null) entry[says] = null;
+  if (value === null) entry[target] = null;
   else {
     // A name counts only where the id and the code are absent.
-    if (says !== inner) delete entry[says];
+    if (target !== inner) delete entry[target];
     if (/_name$/.test(inner)) delete entry[inner.replace(/_name$/, "_code")];
     entry[inner] = value;
   }
@@ -183,13 +183,13 @@ const CREATED = /POST \/(?:contributors|publishers|imprints|collections)$/;
 /** The cell that has set the place of a pointer, and what it names there. */
 function cellAt(pointer: string, { body, set }: Draft) {
   const [, field = "", index, inner = ""] = pointer.split("/");
-  const here = set.filter(({ column: { name, field: own, says } }) =>
-    own === field || says === field ||
+  const here = set.filter(({ column: { name, field: own, target } }) =>
+    own === field || target === field ||
     name === "publication_date" && field === "publishing_dates"
   );
   const entry = (body[field] as Entry[] | undefined)?.[Number(index)];
   const inEntry = here.filter((one) => one.entry && one.entry === entry);
-  const found = inEntry.find(({ column }) => column.inner === inner || column.says === inner) ??
+  const found = inEntry.find(({ column }) => column.inner === inner || column.target === inner) ??
     inEntry[0] ?? here[0];
   // If a cell has several entries, the message names the one at fault.
   const value = found?.column.kind === "list" ? entry?.[inner] : undefined;

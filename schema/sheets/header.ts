@@ -35,7 +35,7 @@ export function readHeader(
   const columns = new Map<number, SheetColumn>();
   const ignored: string[] = [];
   const wholes = new Set([...named.values()].map(({ name }) => name));
-  for (const same of Map.groupBy(named, ([, one]) => saidBy(one)).values()) {
+  for (const same of Map.groupBy(named, ([, one]) => targetOf(one)).values()) {
     // Of the id, the code and the name of one record, the first counts.
     const [first, ...others] = same.toSorted(([, a], [, b]) => rankOf(a) - rankOf(b));
     const [index, column] = first!;
@@ -60,9 +60,9 @@ export function readHeader(
 
 const REMEDY = ": remove one of them, or begin its name with #";
 
-/** What only one column may say. */
-function saidBy({ field, key, inner, says }: SheetColumn): string {
-  return JSON.stringify(key === undefined ? says : [field, key, inner && says]);
+/** The place that only one column may set. */
+function targetOf({ field, key, inner, target }: SheetColumn): string {
+  return JSON.stringify(key === undefined ? target : [field, key, inner && target]);
 }
 
 function rankOf({ field, inner = field }: SheetColumn): number {

@@ -16,8 +16,8 @@ export interface ColumnPlace {
   field: string;
   /** The field of an entry of an array. Absent for fields of the product, arrays, values of lists. */
   inner?: string;
-  /** The field of a body that the cell decides: its own, or the id for which it has a name. */
-  says: string;
+  /** The field of a body that the cell sets: its own, or the id in place of which it has a name or a code. */
+  target: string;
   /** Whether bodies cannot have the field: it finds the product, or only responses have it. */
   isAssigned: boolean;
 }
@@ -49,7 +49,7 @@ function* places(): Generator<[string, ColumnPlace]> {
     yield [name, { field: name, ...columnTraits(name, field, SCALARS) }];
   }
   for (const [name, array] of Object.entries<ArrayField>(ARRAYS)) {
-    const whole = { field: name, says: name, isAssigned: false };
+    const whole = { field: name, target: name, isAssigned: false };
     if (ONE_CELL.includes(name)) yield [name, { kind: "list", ...whole }];
     if (array.kind === "list") yield [`${name}[]`, { kind: "text", ...whole }];
     // Rights, supply and structures have no columns.
@@ -73,17 +73,17 @@ function columnTraits(
   name: string,
   field: Field,
   fields: Readonly<Record<string, Field>>,
-): Pick<ColumnPlace, "kind" | "says" | "isAssigned"> {
+): Pick<ColumnPlace, "kind" | "target" | "isAssigned"> {
   if (field.kind === "shown") {
     const { reference, column } = field;
     // A body may have the name or the code of a record in place of its id.
     const isName = column === "name" || column === "code";
     const isAssigned = !isName || !("body" in (fields[reference] ?? {}));
     const kind = column === "code" ? "code" : "text";
-    return { kind, says: reference, isAssigned };
+    return { kind, target: reference, isAssigned };
   }
   const stored = field as Column;
-  return { kind: kindOf(name, stored), says: name, isAssigned: !stored.body };
+  return { kind: kindOf(name, stored), target: name, isAssigned: !stored.body };
 }
 
 const DATE_SCHEMAS: readonly unknown[] = [Day, PartialDate, SCALARS.publication_date.body];

@@ -18,7 +18,7 @@ export function columnNames(list: string): string[] {
 /** The parameters of `GET /csv/products`. */
 export const SheetParameters = v.object({
   columns: described(
-    "The columns, in their order. A comma within brackets separates none. Without it: the columns that most people need, with a price of each currency and a value of each custom field.",
+    "The columns, in their order. A comma within brackets does not separate columns. Without it: the columns that most people need, with a price of each currency and a value of each custom field.",
     v.optional(
       v.pipe(
         v.string(),
@@ -61,7 +61,7 @@ export const SheetImportParameters = v.object({
     v.optional(flag(), "false"),
   ),
   create: described(
-    "Whether a row whose ISBN no product has, or without an id, a code and an ISBN, creates a product.",
+    "Whether a row creates a product if no product has its ISBN, or if it has no id, code or ISBN.",
     v.optional(flag(), "false"),
   ),
   empty: described(

@@ -28,8 +28,8 @@ export interface ByteForm {
   /** Whether the request or the first bytes declare the charset. */
   isDeclared: boolean;
   delimiter: string;
-  /** The lines before the header: 1 after `sep=;`. */
-  skipped: number;
+  /** The number of lines before the header: 1 after `sep=;`. */
+  linesBefore: number;
 }
 
 /** The first bytes that declare how the others are read. */
@@ -55,7 +55,7 @@ export async function byteFormOf(source: SheetBytes, given: string | undefined):
   const charset = declared ?? "utf-8";
   const start = sameLines(decoderFor(charset).decode(head));
   const [sep = "", delimiter = delimiterOf(start)] = /^sep=(.)\n/.exec(start) ?? [];
-  return { charset, isDeclared: declared !== undefined, delimiter, skipped: sep ? 1 : 0 };
+  return { charset, isDeclared: declared !== undefined, delimiter, linesBefore: sep ? 1 : 0 };
 }
 
 export function unsupportedWorkbook(): ApiError {
@@ -111,15 +111,15 @@ function delimiterOf(text: string): string {
 /** Reads the rows, the header first. Throws `VALIDATION_ERROR` with the line of a fault. */
 export async function* readSheetRows(
   source: SheetBytes,
-  { charset, delimiter, skipped }: ByteForm,
+  { charset, delimiter, linesBefore }: ByteForm,
 ): AsyncGenerator<Row> {
-  let line = skipped + 1;
+  let line = linesBefore + 1;
   const options = {
     delimiter,
     record_delimiter: "\n",
     relax_quotes: true,
     relax_column_count: true,
-    from_line: skipped + 1,
+    from_line: linesBefore + 1,
     max_record_size: MAX_ROW,
     // An empty cell has no size.
     cast(cell: string, { index }: { index: number }) {
