@@ -24,7 +24,8 @@ import { PARTIES } from "./party_identifiers.ts";
 /*
  * What a record writes to its product. In: the record beside its product, and the records of the
  * organization that it names. Out: a body, and the product as it then is. Each function but the
- * first is about some fields, and gives the elements that name a record its id.
+ * first is about some fields, and gives the elements that name a publisher, a contributor or a
+ * collection the id of that.
  */
 
 /** What is written to some fields. */
@@ -34,7 +35,7 @@ interface BodyPart {
   shown?: Entry;
 }
 
-/** Warns of what was linked. The element of the field that is meant is named. */
+/** Warns of what was linked. `elementOf` returns the element of the field that a warning is about. */
 type TellOfLinks = (
   warnings: readonly LinkWarning[],
   elementOf: (field: string) => Element,

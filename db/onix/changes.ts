@@ -21,7 +21,7 @@ import { receivedRecord } from "./received.ts";
 
 /*
  * The feed of records: the changes of `/products/changes`, each with what a record is written
- * from. It also deletes references under which products no longer go out.
+ * from. It also lists as deleted the references under which products no longer go out.
  */
 
 /** A change of a product: what its record is written from, or its deletion. */

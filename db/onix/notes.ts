@@ -31,8 +31,8 @@ export function noteReferences(done: readonly Planned[]): Statement[] {
         on conflict (organization_id, record_reference) do nothing
       `]
       : [],
-    // The deletion has a position of its own in the feed: the id of the product, as if made in 1970
-    // (RFC 9562, 5.7), so that it comes before that.
+    // The deletion has a position of its own in the feed: the product's id with the time of 1970 in it
+    // (RFC 9562, 5.7), so that it comes before the product itself.
     ...retired.length > 0
       ? [sql`
         insert into onix_retired (organization_id, id, record_reference)

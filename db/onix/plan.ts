@@ -51,10 +51,10 @@ export interface PlanOptions {
 }
 
 /**
- * Plans a pass, in which each product is written once. Of several whole records of a
- * product the last one counts. A partial update after another record of its product comes
- * later, as does a record that could find a product by what this pass writes. Records that
- * write nothing get their outcomes.
+ * Plans a pass, in which each product is written once. Of several whole records of a product the
+ * last one counts. The pass ends before a partial update of a product that it already writes, and
+ * before a record that could find a product by what it writes: these and all that follow are
+ * `later`. Records that write nothing get their outcomes.
  */
 export function planOf(
   items: readonly Item[],
@@ -118,7 +118,7 @@ function matchOf(
     const sharing = matches.withIsbn(isbnNumber(item.gist));
     return { outcome: outcomeOf(item, "rejected", null, ambiguous(item.incoming, sharing)) };
   }
-  if (rival !== undefined && isOfRival(rival, item, found)) {
+  if (rival !== undefined && areOfDifferentProducts(rival, item, found)) {
     return { outcome: outcomeOf(item, "rejected", null, isbnInUse(item.incoming, rival)) };
   }
   if (found && isStale(item, found, options)) {
@@ -127,8 +127,12 @@ function matchOf(
   return { found };
 }
 
-/** Whether two records with one ISBN are of different products: this one, and its rival with another reference. */
-function isOfRival(rival: string, { gist }: Item, found: Found | undefined): boolean {
+/** Whether a record and its rival, which has the same ISBN, are of different products. */
+function areOfDifferentProducts(
+  rival: string,
+  { gist }: Item,
+  found: Found | undefined,
+): boolean {
   const references = found ? referencesOf(found) : [];
   return !references.includes(rival) || !references.includes(gist.reference);
 }

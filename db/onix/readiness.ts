@@ -40,7 +40,7 @@ export async function listReadiness(
   const meta = { cursor: after ?? null, more: true, checked: 0, ready: 0 };
   const isFull = () => products.length === limit || meta.checked === MAX_JUDGED;
   while (meta.more && !isFull()) {
-    // Without a verdict that is wanted, each product that is judged is on the page.
+    // Without the filter `ready`, every product that is judged is on the page.
     const wanted = ready === undefined ? limit - products.length : MAX_READ;
     const count = Math.min(wanted, MAX_JUDGED - meta.checked);
     const ids = selectIds(filters, meta.cursor ?? NIL_UUID);

@@ -106,8 +106,8 @@ export class RecordGroup {
   }
 
   /**
-   * Writes the records. With a group of those that wait, it adds to that the records of which
-   * only the rest of the message tells which product they are of.
+   * Writes the records. Those whose product only the rest of the message can tell go to the group
+   * of those that wait, if there is one.
    */
   async write(
     queries: () => Queries,

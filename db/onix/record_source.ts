@@ -14,7 +14,7 @@ import { readBuilt } from "../products/read.ts";
 import { receivedRecord } from "./received.ts";
 
 /*
- * The source of a product's record, which is what that is written from: the product, its
+ * The source of a product's record, from which that record is written: the product, its
  * contributors, the identifiers of its parties, and the record last received.
  */
 

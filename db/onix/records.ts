@@ -15,7 +15,7 @@ export interface StoredRecord {
   reference: string;
   text: string;
   digest: string;
-  /** Its gist, behind the key of that. Null: the record is read each time. */
+  /** Its gist as it is stored, after its key. Null: the record is read each time. */
   gist: string | null;
   differences: Differences | null;
   ids: Ids;
@@ -37,7 +37,10 @@ const SET_RECORD = sql`
 /** The maximum number of other senders whose last records are stored beside a product. */
 const MAX_OTHERS = 8;
 
-/** Stores the records of written products. One of another sender that was there is kept for the next of that sender. */
+/**
+ * Stores the records of written products. A record of another sender that was there is kept, to
+ * be compared with that sender's next one.
+ */
 export function storeRecords(
   changes: readonly (Planned & { record?: StoredRecord })[],
 ): Statement[] {

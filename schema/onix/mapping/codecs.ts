@@ -82,7 +82,7 @@ function priceAmount(): Codec {
   };
 }
 
-/** A price without a currency says so: what is free is of none. */
+/** A price without a currency has null, as one that is free of charge may. */
 function currencyOfPrice(): Codec {
   const currency = codecAt("CurrencyCode");
   return {
@@ -138,7 +138,7 @@ function dated(role: string, day: string): Element {
 /** The digits of durations by their units (List 24): hours, minutes and seconds. */
 const DURATIONS: Readonly<Record<string, number>> = { 14: 3, 15: 5, 16: 7 };
 
-/** A duration has leading zeros, which a number has not. Its value and unit are written in any order. */
+/** A duration has leading zeros, which a number does not have. Its value and unit are written in any order. */
 function partOfExtent(name: "ExtentValue" | "ExtentUnit"): Codec {
   const part = codecAt(name);
   return {

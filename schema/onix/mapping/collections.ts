@@ -117,13 +117,13 @@ function firstPartNumber(
 
 /** The elements that have the number: in a title, and in the order of the titles (List 197, 02). */
 function partNumbersIn(collection: Element): Element[] {
-  const hasValue = (found: Element | undefined) => valueOf(found) === undefined ? [] : [found!];
+  const withValue = (found: Element | undefined) => valueOf(found) === undefined ? [] : [found!];
   const inTitles = titleElements(collection, LEVEL).flatMap((one) =>
-    hasValue(child(one, "PartNumber"))
+    withValue(child(one, "PartNumber"))
   );
   const inOrders = childrenOf(collection, "CollectionSequence").flatMap((one) =>
     childValue(one, "CollectionSequenceType") === "02"
-      ? hasValue(child(one, "CollectionSequenceNumber"))
+      ? withValue(child(one, "CollectionSequenceNumber"))
       : []
   );
   return [...inTitles.slice(0, 1), ...inOrders];

@@ -203,7 +203,7 @@ function writeContributors(
     elements.every((each, i) => each === old[i]);
   if (!isInPlace) {
     replaceChildren(descriptive, old, elements);
-    renumber(childrenOf(descriptive, "Contributor"), elements);
+    renumber(childrenOf(descriptive, "Contributor"));
   }
 }
 
@@ -218,10 +218,7 @@ function writeRoles(contributor: Element, roles: string[]): void {
   replaceChildren(contributor, old, wanted);
 }
 
-/** Contributors that are moved or new get numbers in their order, if any has one. */
-function renumber(all: Element[], known: Element[]): void {
-  const isNumbered = all.some((each) => child(each, "SequenceNumber"));
-  const isNew = known.every((each) => !child(each, "SequenceNumber"));
-  if (!isNumbered && !isNew) return;
+/** Numbers the contributors in their order. */
+function renumber(all: readonly Element[]): void {
   all.forEach((each, i) => setChild(each, "SequenceNumber", String(i + 1)));
 }

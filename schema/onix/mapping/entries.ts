@@ -84,7 +84,7 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
         return found;
       });
       replaceChildren(composite, elements, wanted);
-      // Of two of a kind, such as dates, a message may have the first alone: that of the product.
+      // Of two of a kind, such as dates, a message may have only the first: it must be that of the product.
       if (wanted.length > olds.size) putFirst(wanted, composite);
     },
   };

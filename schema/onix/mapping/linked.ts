@@ -49,7 +49,7 @@ export function linked(
     if (leaf) warnOfNameless(composite, step, leaf, reader);
     return value === none || isStandIn(composite, step) ? undefined : value;
   };
-  const leave: MappedField["leave"] = (composite) => {
+  const forgetParty: MappedField["forgetParty"] = (composite) => {
     const found = leaf &&
       childrenOf(composite, step.name).find((each) => isAt(step, each));
     if (!found) return;
@@ -59,7 +59,7 @@ export function linked(
     );
   };
   const project = projectionOf(place, field);
-  return { block: blockWith(place), place, ...codec, project, read, valueIn, leave };
+  return { block: blockWith(place), place, ...codec, project, read, valueIn, forgetParty };
 }
 
 /** A party by its name. */
@@ -88,8 +88,8 @@ function isStandIn(parent: Element, { name }: Step): boolean {
 
 /**
  * The identifiers of a party that a record names. They are values of the party, not of the
- * product, so they have no form to compare. What goes out is the record's, but of a type that
- * the party has, as the party has it.
+ * product, so they are not compared. Those of the record go out, but for the types that the
+ * party has identifiers of: these are the party's.
  */
 export function identifiersOf(party: PartyName): MappedField {
   const [step, leaf] = stepsOf(PARTY_PLACES[party]) as [Step, Step];

@@ -48,8 +48,8 @@ export interface MappedField extends FieldCodec {
   place: string;
   /** What the product has for it. */
   valueIn(book: Book): unknown;
-  /** Removes what the composite says of the party referred to before, but for its name. */
-  leave?(composite: Element): void;
+  /** Removes what a composite says of the party that the product no longer refers to, but for its name. */
+  forgetParty?(composite: Element): void;
 }
 
 /** The block that has the first element of a path, by the content models. */

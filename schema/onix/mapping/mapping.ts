@@ -104,7 +104,7 @@ const ARRAY_CODECS: Readonly<Record<string, ProductCodec>> = {
     ARRAYS.product_identifiers,
     isIsbnOrCode,
   ),
-  publishing_dates: entriesBut("publishing_dates", ARRAYS.publishing_dates, dayOfPublication()),
+  publishing_dates: entriesBut("publishing_dates", ARRAYS.publishing_dates, saysDayOfPublication()),
   product_territories: supplies(),
   product_sales_rights: salesRights(),
 };
@@ -183,7 +183,7 @@ function entriesBut(
 }
 
 /** The day of publication has a field of its own. A year or month announces it. */
-function dayOfPublication(): (date: Element) => boolean {
+function saysDayOfPublication(): (date: Element) => boolean {
   const isPublication = saysAnotherField("publishing_dates");
   return (date) => {
     const read = isPublication(date) ? dateIn(date) : undefined;

@@ -47,9 +47,9 @@ export function mergeRows(
   const { before, after, here } = versions;
   const { now } = context;
   const { within = [] } = parent;
-  const olds = new Map(before.map((one) => [one.id, one]));
+  const beforeById = new Map(before.map((one) => [one.id, one]));
   const oldOf = pairsOf(array, before, after, context, "place");
-  const addedHere = addedOnBothSides(array, versions, olds, oldOf, now);
+  const addedHere = addedOnBothSides(array, versions, beforeById, oldOf, now);
   /** The rows here that no entry of the new record has taken yet. */
   const free = new Map(here.map((row) => [row.id, row]));
   const entryOfRow = new Map<Entry, Entry>();
@@ -69,7 +69,7 @@ export function mergeRows(
     }
   }
   const others = [...free.values()].filter((row) => {
-    const old = olds.get(row.id);
+    const old = beforeById.get(row.id);
     return !old || staysHere(array, old, row, parent, context);
   });
   return withoutTwins(array, [...entryOfRow.keys(), ...others], entryOfRow, within, context);
@@ -79,13 +79,13 @@ export function mergeRows(
 function addedOnBothSides(
   array: MergedArray,
   { after, here }: EntryVersions,
-  olds: ReadonlyMap<unknown, Entry>,
+  beforeById: ReadonlyMap<unknown, Entry>,
   oldOf: ReadonlyMap<Entry, Entry>,
   now: Readers["now"],
 ): Map<Entry, Entry> {
   return pairsOf(
     array,
-    here.filter(({ id }) => !olds.has(id)),
+    here.filter(({ id }) => !beforeById.has(id)),
     after.filter((one) => !oldOf.has(one)),
     { now, last: undefined },
     "same",
@@ -132,7 +132,7 @@ function withoutTwins(
   context: MergeContext,
 ): Entry[] {
   /** What is in the place of rows. */
-  const instead = new Map<Entry, Entry[]>();
+  const replacements = new Map<Entry, Entry[]>();
   for (const { keyOf } of array.distinct) {
     for (const [key, twins] of Map.groupBy(rows, keyOf)) {
       if (key === undefined || twins.length < 2) continue;
@@ -150,12 +150,12 @@ function withoutTwins(
           entryInWords(array, entry),
           entryInWords(array, ours),
         );
-        if (isKept) instead.getOrInsert(theirs, []);
-        else instead.getOrInsertComputed(ours, asSaid);
+        if (isKept) replacements.getOrInsert(theirs, []);
+        else replacements.getOrInsertComputed(ours, asSaid);
       }
     }
   }
-  return rows.flatMap((row) => instead.get(row) ?? [row]);
+  return rows.flatMap((row) => replacements.get(row) ?? [row]);
 
   /** The row as if nobody had edited it: what the sender says, or none. */
   function asSaid(row: Entry): Entry[] {

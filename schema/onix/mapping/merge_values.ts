@@ -49,8 +49,8 @@ export function changedIn(
 }
 
 /**
- * The fields that a rule joins, if a part of each side breaks that rule: each side alone keeps
- * it, so they are those of one side.
+ * Where the merged fields break a rule that each side alone keeps, all fields that the rule joins
+ * are taken from one side.
  */
 export function keptTogether(
   merged: Entry,

@@ -116,7 +116,7 @@ function writeField(
   const reference = PARTY_REFERENCES[name];
   const isOfAnotherParty = reference !== undefined &&
     book.product[reference] !== field.find?.(block)?.id;
-  if (isOfAnotherParty) field.leave?.(block);
+  if (isOfAnotherParty) field.forgetParty?.(block);
   field.write(block, value, before, reader);
 }
 

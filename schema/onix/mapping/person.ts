@@ -171,7 +171,7 @@ export function writePerson(
   }
 }
 
-/** Removes the parts of a name with words that the name has not. */
+/** Removes the parts of a name with words that the name does not have. */
 function removeOtherParts(contributor: Element, name: string): void {
   const words = new Set(nameWords(name));
   const others = contributor.children.filter((part) =>

@@ -32,7 +32,7 @@ export function nameWords(name: string): string[] {
   return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Letters as they are typed without them, as in `folded` of `functions.sql`. */
+/** Letters that NFKD does not take apart, as people type them. `folded` of `0001_schema.sql` does the same. */
 const FOLDED: Readonly<Record<string, string>> = {
   ø: "o",
   ł: "l",

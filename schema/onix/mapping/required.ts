@@ -10,8 +10,8 @@ import { hasFiller } from "../xml/fillers.ts";
  */
 
 /**
- * The part that makes an entry one and that a composite lacks, or undefined if it is whole:
- * each release demands it, and the service does not write it of itself.
+ * The part that a composite lacks, and without which it is no entry: each release demands it,
+ * and the service does not write it of itself. Undefined if nothing is missing.
  */
 export function missingPart(found: Element): string | undefined {
   const parts = found.children.filter(hasContent);

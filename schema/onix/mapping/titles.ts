@@ -80,8 +80,8 @@ function ownTitle(descriptive: Element): Element {
 }
 
 /**
- * The titles that the product can have in place of that in `own`: those at its level, of
- * every other distinctive title the first one. Several levels are one title.
+ * The titles that compete with that in `own`: the others at its level in the same composite, and
+ * the first one of every other distinctive title. Titles at several levels are one title.
  */
 function rivalTitles(descriptive: Element, own: Element): Element[] {
   const level = childValue(own, "TitleElementLevel");

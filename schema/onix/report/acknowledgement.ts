@@ -82,8 +82,8 @@ function productOf(outcome: NamedOutcome): Element {
 }
 
 /**
- * A message of the report: its severity (List 224), and its place. List 225 has a code for
- * it in general, so that our own goes before the sentence.
+ * A message of the report: its severity (List 224), and its place. List 225 has only general
+ * codes, so ours goes before the sentence.
  */
 function statusDetail({ code, severity, path, message, value }: Message): Element {
   const shown = value === null ? "" : ` (${value})`;

@@ -1,6 +1,6 @@
 import { bareIsbn, isbnFieldOf } from "../../values.ts";
 import type { Release } from "../rules/releases.ts";
-import { dateElement, dateIn, dateOf, isBareDate, writeDate } from "./dates.ts";
+import { bareDateIn, dateElement, dateIn, isBareDate, writeDate } from "./dates.ts";
 import {
   child,
   childrenOf,
@@ -74,7 +74,7 @@ function withDateInForm(
 
 /** A date that stands in no composite of its own, in the form of its format. */
 function withDayInForm(found: Element): Element {
-  const read = isBareDate(found.name) ? dateOf(found) : undefined;
+  const read = isBareDate(found.name) ? bareDateIn(found) : undefined;
   if (!read || !("reformatted" in read) || !("date" in read)) return found;
   return dateElement(found.name, read.date);
 }

@@ -20,7 +20,7 @@ export function isBareDate(name: string): boolean {
 }
 
 /** What a date that stands in no composite of its own says. */
-export function dateOf(found: Element): ReadDate {
+export function bareDateIn(found: Element): ReadDate {
   return parseDate(
     valueOf(found) ?? "",
     found.attributes.dateformat?.trim() ?? "00",

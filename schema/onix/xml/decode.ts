@@ -58,7 +58,7 @@ export async function* decode(
     decoder = decoderOf(start, charset, position());
     yield* decoded(start);
   }
-  // A message that is shorter than that shows no more.
+  // A message that is too short for a declaration is decoded as it is.
   if (!decoder) {
     decoder = decoderOf(start, charset, position());
     yield* decoded(start);
@@ -66,7 +66,7 @@ export async function* decode(
   yield* decoded();
 }
 
-/** The error of bytes in another encoding than was declared, which is likely this one. */
+/** The error of bytes that are not in the declared encoding, with the one that is probably meant. */
 function notEncoded(encoding: string, likely: string, place: LineAndColumn): XmlError {
   return new XmlError(
     "invalid_encoding",

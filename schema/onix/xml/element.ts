@@ -133,7 +133,7 @@ export function removeChildren(composite: Element, ...names: string[]): void {
   composite.children = composite.children.filter(({ name }) => !names.includes(name));
 }
 
-/** The attributes of an element whose value changes: its sort key was that of the other. */
+/** The attributes of an element whose value changes, without the sort key, which was that of the old value. */
 export function attributesAfter(
   { attributes: { collationkey: _, ...others } }: Element,
 ): Element["attributes"] {

@@ -8,7 +8,7 @@ import {
   wrongCodes,
 } from "../rules/kinds.ts";
 import type { Period } from "../rules/limits.ts";
-import { dateIn, dateOf, isBareDate } from "./dates.ts";
+import { bareDateIn, dateIn, isBareDate } from "./dates.ts";
 import { child, childrenOf, childValue, type Element, valueOf } from "./element.ts";
 
 /*
@@ -43,7 +43,7 @@ export function isValueLost(element: Element, tell: TellLoss): boolean {
 }
 
 function isDayLost(element: Element, tell: TellLoss): boolean {
-  const read = dateOf(element);
+  const read = bareDateIn(element);
   if ("reformatted" in read) {
     tell(element, "reformatted", "The date is read in another form");
   }
@@ -52,7 +52,7 @@ function isDayLost(element: Element, tell: TellLoss): boolean {
   return true;
 }
 
-/** Whether a price has an amount without a currency. Nothing is free in any currency. */
+/** Whether a price has an amount without a currency. An amount of 0 needs none. */
 export function isOfNoCurrency(price: Element, tell: TellLoss): boolean {
   if (price.name !== "Price" || childValue(price, "CurrencyCode")) return false;
   const amount = childValue(price, "PriceAmount");

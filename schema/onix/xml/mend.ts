@@ -199,8 +199,8 @@ function withoutRights(children: readonly Element[], path: string, notSent: Path
 }
 
 /** Whether a child that is left out limits the composite. An empty one says nothing. */
-function isMissed(left: Element, { name }: Element): boolean {
-  return limits(left.name, name) && hasText(left);
+function isMissed(omitted: Element, { name }: Element): boolean {
+  return limits(omitted.name, name) && hasText(omitted);
 }
 
 /** Whether a composite would say more without the children that are lost. */

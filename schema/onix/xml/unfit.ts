@@ -31,6 +31,7 @@ export function unfitIn(
       missing.push(name);
       return undefined;
     });
+    // Only their order is another: nothing is lost.
     if (placed?.length === parts.length) return;
     const known = new Set(placed);
     unplaced ??= placed && parts.find((each) => !known.has(each));
