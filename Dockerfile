@@ -9,6 +9,7 @@ RUN deno install --frozen
 
 COPY main.ts ./
 COPY db db
+COPY features features
 COPY middleware middleware
 COPY routes routes
 COPY schema schema

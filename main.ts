@@ -4,19 +4,20 @@ import { openService, type Service } from "./routes/service.ts";
 import { type Config, findUnknownVariables, readConfig } from "./schema/config.ts";
 import { escapeLines } from "./schema/control_characters.ts";
 import { VERSION } from "./schema/version.ts";
+import { EVENTS } from "./middleware/events.ts";
 
-/** The log alone. What people read goes to stderr. */
+/** For log lines only. Texts for people go to stderr. */
 const stdout = openOutput(Deno.stdout);
 const stderr = openOutput(Deno.stderr);
 
-/** Serves at the configured address, and tells people where. */
+/** Serves at the configured address, and prints it. */
 function listen(service: Service, config: Config, log: Log): void {
   const { host: hostname, port, apiPrefix, docs } = config;
   const { fetch: handler } = service;
   function onListen(address: Deno.NetAddr): void {
     const origin = `http://${authorityOf(address)}`;
     const url = origin + apiPrefix;
-    log("info", { message: "The service is listening", url, version: VERSION });
+    log("info", { message: EVENTS.listening, url, version: VERSION });
     const places = `The product catalogue is served at ${url}\n` +
       (docs ? `Its reference page is ${origin}/docs\n` : "");
     const isTerminal = Deno.stderr.isTerminal();
@@ -40,20 +41,26 @@ function listen(service: Service, config: Config, log: Log): void {
   }
 }
 
-/** Prints the text about the key of the demo organization, if that needs one. */
+/**
+ * Prints the text about the key of the demo organization at the first start. A blocked stream
+ * delays the text, and nothing else.
+ */
 async function printDemoKey(
   service: Service,
   log: Log,
   text: (key: string) => string,
 ): Promise<void> {
   try {
-    await service.issueDemoKey(async (key) => {
-      stderr.write(text(key));
-      if (!await stderr.flush()) throw new Error("stderr is blocked");
-    });
+    const unused = await service.issueDemoKey((key) => stderr.write(text(key)));
+    if (!unused) return;
+    const message = EVENTS.unusedDemoKey;
+    const advice =
+      `To create another, stop the service and run deno task key create --organization ${unused.organizationId} --name NAME`;
+    log("info", { message, advice });
+    if (!unused.isShown) stderr.write(`${message}. ${advice}\n`);
   } catch (error) {
     log("warn", {
-      message: "The demo organization has no key: the next start creates one",
+      message: EVENTS.noDemoKey,
       cause: errorFields(error),
     });
   }
@@ -93,8 +100,14 @@ function logUncaughtErrors(log: Log): void {
 /** Prints the reason why the service cannot run, and ends the process. */
 async function exitWith(error: Error): Promise<never> {
   stderr.write(`${escapeLines(error.message)}\n`);
-  await Promise.all([stdout.flush(), stderr.flush()]);
+  await flush();
   Deno.exit(1);
+}
+
+/** Waits until all output is written. Returns false after half a second. */
+async function flush(): Promise<boolean> {
+  const flushed = await Promise.all([stdout.flush(), stderr.flush()]);
+  return flushed.every((isWritten) => isWritten);
 }
 
 /** The names of the variables that are set, if the process may list them. */
@@ -121,14 +134,13 @@ async function main() {
   logUncaughtErrors(log);
   logDefects(log);
   warnOfMisspellings(log);
-  const { flush } = stdout;
   const service = await openService(config, { log, flush, exitWith });
   // `deno serve` and Deno Deploy listen themselves and call `fetch`.
   if (command === "start") {
     listen(service, config, log);
     return {};
   }
-  await printDemoKey(service, log, keyLine);
+  printDemoKey(service, log, keyLine);
   stopOnSignals(() => service.stop());
   return { fetch: service.fetch };
 }

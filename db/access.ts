@@ -1,7 +1,10 @@
-import { hash, randomBytes, randomInt } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import type { Scope } from "../schema/api_key.ts";
 import { organization, sql, type Statement } from "./connections/sql.ts";
+import { hashOf, type Role } from "./credentials.ts";
 import { rfc3339 } from "./times.ts";
+
+/* The administration of access: organizations, keys and members. */
 
 /** Creates an organization, and returns its id. */
 export function createOrganization(name: string): Statement<{ id: string }> {
@@ -14,55 +17,25 @@ export function createOrganization(name: string): Statement<{ id: string }> {
 export const listOrganizations: Statement<Record<string, unknown>> =
   sql`select id, name from organizations order by name, id`;
 
-/** A stored key. It contains the hash of the key, in hexadecimal, instead of the key. */
-export interface StoredKey {
-  organization_id: string;
-  scope: Scope;
-  key_hash: string;
-  /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
-  ends_at: number | null;
-}
-
-/** `cat_`, the public id, `_`, 32 random bytes in base64url. */
-export const API_KEY = /^cat_([0-9a-z]{12})_[\w-]{43}$/;
-
-/** The hash in hexadecimal. SHA-256 suffices for 256 random bits: a slow hash would add nothing. */
-export function hashOf(key: string): string {
-  return hash("sha256", key, "hex");
-}
-
-/** The key with this public id, even if it is revoked or expired. */
-export function keyById(id: string): Statement<StoredKey> {
+/** Locks a recipient, so that it stays while a key is bound to it. No row if it does not exist. */
+export function keepRecipient(id: string): Statement {
   return sql`
-    select
-      k.organization_id,
-      k.scope,
-      encode(k.key_hash, 'hex') as key_hash,
-      (extract(epoch from least(k.expires_at, k.revoked_at)) * 1000)::float8 as ends_at
-    from api_keys k
-    where k.id = ${id}
-  `;
-}
-
-/** Stores the minute of the key's last use. */
-export function touchKey(organizationId: string, id: string): Statement {
-  return sql`
-    insert into api_key_uses as u (organization_id, api_key_id, last_used_at)
-    values (${organizationId}, ${id}, date_trunc('minute', now()))
-    on conflict (organization_id, api_key_id)
-    do update set last_used_at = excluded.last_used_at
-    where u.last_used_at < excluded.last_used_at
+    select from recipients r
+    where r.organization_id = ${organization} and r.id = ${id}
+    for key share
   `;
 }
 
 /** A new key, and the statement that stores its hash. The key itself is not stored. */
 export function newKey(
-  { organizationId = organization, name, scope, expiresAt = null }: {
+  { organizationId = organization, name, scope, expiresAt = null, recipient = null }: {
     /** The default is the caller's organization. */
     organizationId?: string | typeof organization;
     name: string;
     scope: Scope;
     expiresAt?: string | null | undefined;
+    /** The recipient whose view the key gets. It must exist (`keepRecipient`). */
+    recipient?: string | null | undefined;
   },
 ): { id: string; key: string; statement: Statement } {
   const digits = Array.from({ length: 12 }, () => randomInt(36).toString(36));
@@ -70,9 +43,9 @@ export function newKey(
   const key = `cat_${id}_${randomBytes(32).toString("base64url")}`;
   const digest = hashOf(key);
   const statement = sql`
-    insert into api_keys (id, organization_id, name, scope, key_hash, expires_at)
+    insert into api_keys (id, organization_id, name, scope, key_hash, expires_at, recipient_id)
     values (
-      ${id}, ${organizationId}, ${name}, ${scope}, decode(${digest}, 'hex'), ${expiresAt}
+      ${id}, ${organizationId}, ${name}, ${scope}, decode(${digest}, 'hex'), ${expiresAt}, ${recipient}
     )
   `;
   return { id, key, statement };
@@ -116,6 +89,7 @@ const keys = sql<ListedKey>`
     k.id as public_id,
     k.name,
     k.scope,
+    k.recipient_id,
     ${rfc3339("k.created_at")} as created_at,
     ${rfc3339("k.expires_at")} as expires_at,
     ${rfc3339("k.revoked_at")} as revoked_at,
@@ -131,18 +105,6 @@ export const listKeys: Statement<ListedKey> = sql`${keys} order by k.created_at 
 /** One key of the organization. */
 export function listedKey(id: string): Statement<ListedKey> {
   return sql`${keys} and k.id = ${id}`;
-}
-
-/** The role of a member. A viewer may only read. */
-export type Role = "viewer" | "editor" | "admin" | "owner";
-
-/** The role of the user in the organization, or no row if the user is not a member. */
-export function roleOf(userId: string): Statement<{ role: Role }> {
-  return sql`
-    select m.role
-    from organization_members m
-    where m.organization_id = ${organization} and m.user_id = ${userId}
-  `;
 }
 
 /** Adds the user as a member with this role, or changes the member's role. */

@@ -12,6 +12,11 @@ import {
   type TransactionPlan,
 } from "./connections/transaction.ts";
 
+/*
+ * Gives operations access to the database: look-ups, scans and transactions, with deadlines and
+ * retries.
+ */
+
 /** Observes an operation: called at its start, it returns a function to call at its end. */
 export type Observe = (operation: string) => (error?: unknown) => void;
 
@@ -38,8 +43,6 @@ export interface Limits {
 /** Queries of the database. Each is a statement or a transaction. */
 export interface Queries {
   readonly memory: Memory | undefined;
-  /** Whether Citus distributes the database. */
-  isDistributed(): Promise<boolean>;
   /** Runs a statement that reads a few rows by their keys. */
   lookUp<S extends Statement>(statement: S): Promise<Result<S>>;
   /** Runs a statement that may read many rows, without delaying look-ups. */
@@ -62,7 +65,7 @@ export interface Queries {
    * Writes in the background. Drops the statements under load, and ignores errors. Settles
    * when they are written or dropped.
    */
-  inBackground(...statements: Statement[]): Promise<void>;
+  inBackground(statements: (tx: Transaction) => readonly Statement[]): Promise<void>;
 }
 
 /** The only access to database connections. */
@@ -202,7 +205,7 @@ class CallerQueries implements Queries {
     work: (tx: Transaction) => Promise<T>,
     ...opening: Statement[]
   ): Promise<T> {
-    const isDistributed = await this.isDistributed();
+    const isDistributed = await this.#isDistributed();
     const plan = { isDistributed, author: this.#author, opening, work };
     return await this.#run("transaction", "long", plan) as T;
   }
@@ -213,22 +216,22 @@ class CallerQueries implements Queries {
     return this.transaction((tx) => tx.commit(...statements));
   }
 
-  inBackground(...statements: Statement[]): Promise<void> {
+  inBackground(statements: (tx: Transaction) => readonly Statement[]): Promise<void> {
     return runInBackground(
       this.#shared.background,
       this.#deadline,
-      () => this.write(...statements),
+      () => this.transaction((tx) => tx.commit(...statements(tx))),
     );
   }
 
-  async isDistributed(): Promise<boolean> {
+  async #isDistributed(): Promise<boolean> {
     return this.#shared.isDistributed ??= await this.#findDistribution();
   }
 
-  /** The extension alone distributes nothing. `sql/citus.sql` creates this domain. */
+  /** The extension alone distributes nothing. `sql/citus.sql` creates this domain as a mark. */
   async #findDistribution(): Promise<boolean> {
     const [row] = await this.lookUp(sql<{ is_distributed: boolean }>`
-      select to_regtype('product_json') is not null as is_distributed
+      select to_regtype('distributed') is not null as is_distributed
     `);
     return row!.is_distributed;
   }

@@ -5,8 +5,8 @@ import type { Queries } from "./database.ts";
 const DRY_RUN = new Error("A dry run is rolled back");
 
 /**
- * Runs `work` in a transaction, and commits it. A dry run is rolled back instead, so it sees
- * what a real one would.
+ * Runs `work` in a transaction, and commits it. For a dry run it is rolled back instead, so that
+ * its result is that of a real run.
  */
 export async function transactionOrDryRun<T>(
   database: Queries,

@@ -11,8 +11,8 @@ export function etagOf(representation: string): string {
 }
 
 /**
- * Returns `PRECONDITION_FAILED` if the entity tag of the record before a write is not one
- * that `If-Match` names. The tag is undefined if there is no record.
+ * Returns `PRECONDITION_FAILED` unless `If-Match` has the entity tag of the record before the
+ * write. The tag is undefined if there is no record.
  */
 export type Precondition = (etag?: string) => ApiError | undefined;
 

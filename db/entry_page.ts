@@ -6,7 +6,7 @@ import { jsonArray } from "./json_array.ts";
 export interface EntryPage {
   entries: string;
   total: number;
-  /** Whether nothing is what was asked for, and these are the nearest. */
+  /** Whether no entry matches, and these are the nearest. */
   isNearest?: boolean;
 }
 
@@ -25,7 +25,7 @@ export function selectEntries(
   `;
 }
 
-/** A page of entries that were all read, since there are few. */
+/** Returns a page of a short list whose entries were all read. */
 export function pageOf(
   entries: readonly object[],
   { page, limit }: PageQuery,

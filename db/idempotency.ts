@@ -1,11 +1,17 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { ApiError } from "../schema/errors.ts";
+import { ApiError, withHint } from "../schema/errors.ts";
 import { organization, raw, sql, type Statement } from "./connections/sql.ts";
 import { brokenConstraint } from "./connections/errors.ts";
 import type { Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
 import { type LongText, readLong, upTo } from "./long_text.ts";
+import { MAX_RESULT_BYTES, MAX_RESULTS_BYTES } from "./sizes.ts";
+
+/*
+ * Requests with an `Idempotency-Key` (specification, 4). The first one stores its result in the
+ * transaction that writes. A repetition with the same body gets that result and writes nothing.
+ */
 
 /** A request that may have an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -28,26 +34,19 @@ export interface KeyedOutcome {
 /** Whether key `k` was used within 24 hours. */
 const isValid = sql`k.created_at > now() - interval '24 hours'`;
 
-/** The maximum size of the response to a batch with a key, in bytes. */
-export const MAX_STORED_BYTES = 2 ** 20;
-
-/** The size of the responses that an organization's keys keep, in bytes. */
-const KEPT_BYTES = 64 * 2 ** 20;
-
-/** Older responses are deleted on average once for so many bytes of new ones. */
-const BYTES_PER_PURGE = KEPT_BYTES / 16;
+/** Old responses are deleted at random, on average once per so many bytes of new ones. */
+const BYTES_PER_PURGE = MAX_RESULTS_BYTES / 16;
 
 /** The constraint that a write violates if its key is used already. */
 const KEY_UNUSED = "key_unused";
 
 /**
- * Runs `work` in a transaction, at most once per key. `work` must commit the transaction
- * together with the statements of `storeResponse`. They store the result for 24 hours, or
- * until the organization has stored 64 MiB of newer ones, and later requests with the same
- * key and body get it. A response that `work` leaves null, because it is long, is what
- * `read` returns after the transaction. Throws `IDEMPOTENCY_IN_PROGRESS` while another
- * request with the key runs, and `IDEMPOTENCY_MISMATCH` if the key was used for another
- * operation or body.
+ * Runs `work` in a transaction, at most once per key. `work` must commit the transaction together
+ * with the statements of `storeResponse`. They store the result for 24 hours, or until the
+ * organization has stored 64 MiB of newer ones. Later requests with the same key and body get it.
+ * If `work` leaves a long response null, `read` returns it after the transaction. Throws
+ * `IDEMPOTENCY_IN_PROGRESS` while another request with the key runs, and `IDEMPOTENCY_MISMATCH` if
+ * the key was used for another operation or body.
  */
 export async function withIdempotencyKey(
   database: Queries,
@@ -67,9 +66,9 @@ export async function withIdempotencyKey(
       ...hasKey ? claimKey(request) : [],
     );
     const { id, response } = result;
-    const size = response === null ? MAX_STORED_BYTES : Buffer.byteLength(response);
+    const size = response === null ? MAX_RESULT_BYTES : Buffer.byteLength(response);
     if (hasKey && Math.random() * BYTES_PER_PURGE < size) {
-      database.inBackground(deleteOldest);
+      database.inBackground(() => [deleteOldest]);
     }
     return {
       id,
@@ -124,14 +123,14 @@ async function storedResult(database: Queries, request: KeyedRequest) {
   if (!stored) {
     throw new ApiError(
       "IDEMPOTENCY_IN_PROGRESS",
-      "A request with this Idempotency-Key is still running: retry to get its response",
+      withHint("A request with this Idempotency-Key is still running", "retry to get its response"),
       { headers: { "retry-after": "1" } },
     );
   }
   if (stored.is_same) return { id: stored.id, response: stored.response };
   throw new ApiError(
     "IDEMPOTENCY_MISMATCH",
-    "This Idempotency-Key was used for another request: use a new key",
+    withHint("This Idempotency-Key was used for another request", "use a new key"),
   );
 }
 
@@ -171,9 +170,9 @@ function storeResult(
   ];
 }
 
-const keptBytes = raw(String(KEPT_BYTES));
+const keptBytes = raw(String(MAX_RESULTS_BYTES));
 
-/** Deletes the oldest results of the organization, of which it may keep `KEPT_BYTES`. */
+/** Deletes the oldest results of the organization, of which it may keep `MAX_RESULTS_BYTES`. */
 export const deleteOldest = sql`
   delete from idempotency_keys k
   using (

@@ -1,7 +1,7 @@
-/** An import that has ended before the end of what it reads. Its cause is the reason. */
+/** Thrown by an import that ends early. Its cause is the reason. */
 export class ImportEnded<Report> extends Error {
   override readonly name = "ImportEnded";
-  /** What became of what was read before. */
+  /** The report on what was read before the end. */
   readonly report: Report;
 
   constructor(report: Report, cause: unknown) {

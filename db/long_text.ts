@@ -1,11 +1,11 @@
 import { raw, sql, type Statement } from "./connections/sql.ts";
 import type { Queries } from "./database.ts";
+import { MAX_RESPONSE_BYTES } from "./sizes.ts";
 
-/** The size of a text that is read without reserved memory. At most one is read per connection. */
-export const SHORT_BYTES = 131_072;
-
-/** The maximum size of the products in a response, in bytes. */
-export const MAX_BYTES = 16 * 2 ** 20;
+/*
+ * Reads texts that may be larger than the reserved memory. The statement first returns only the
+ * size of such a text. Memory is reserved for it, and the row is read again.
+ */
 
 /** The column `too_long` of a row that may have a long text: its bytes, if it is longer than allowed. */
 export interface LongText {
@@ -27,9 +27,9 @@ export function upTo(
 }
 
 /**
- * Reads a row whose text may be longer than the reserved memory. `statement` withholds a text
- * of more bytes than are allowed: then memory is reserved for its size, and the row is read
- * again. A text of more than 16 MiB is not read. `size` is that of the text, if it is known.
+ * Reads a row whose text may be longer than the reserved memory. `statement` omits a text of more
+ * bytes than are allowed. Memory is then reserved for its size, and the row is read again. A text
+ * of more than 16 MiB is not read. `size`: the size of the text, if it is known.
  */
 export async function readLong<Row extends LongText>(
   database: Queries,
@@ -40,8 +40,8 @@ export async function readLong<Row extends LongText>(
   const { memory } = database;
   while (true) {
     if (memory && size > memory.bytes) await memory.reserve(size);
-    const [row] = await database[kind](statement(memory?.bytes ?? MAX_BYTES));
-    if (!row?.too_long || row.too_long > MAX_BYTES) return row;
+    const [row] = await database[kind](statement(memory?.bytes ?? MAX_RESPONSE_BYTES));
+    if (!row?.too_long || row.too_long > MAX_RESPONSE_BYTES) return row;
     size = row.too_long;
   }
 }

@@ -13,6 +13,8 @@ import {
   statementsOf,
 } from "./sql_files.ts";
 
+/* Brings the schema up to date, and creates the demo organization in an empty embedded database. */
+
 /** The advisory lock for schema changes. */
 const SCHEMA_LOCK = 7_305_219;
 
@@ -44,8 +46,8 @@ export async function install(database: Queries): Promise<CopiedWebhook[]> {
 /**
  * Applies the pending files of `sql/` in one transaction, and starts a new origin in a
  * copied database. Returns whether the database was empty, the names of the files, and the
- * webhooks that it disables. Throws if the database is of a version before 1.0 or of a later
- * release, if the number of a migration is missing, or if an applied one was edited.
+ * webhooks that it disables. Throws if the database is older than 1.0.0 or of a later release,
+ * if the number of a migration is missing, or if an applied one was edited.
  */
 export async function migrate(
   database: Queries,
@@ -130,6 +132,7 @@ export async function seed(
     await checkEncoding(tx);
     await tx.send(...schemaLock);
     await runAndRecord(tx, codeLists);
+    if (tx.isDistributed) await tx.send(...followCodeLists);
     for (const { path, text } of files) {
       await runScript(tx, text).catch((error) => {
         throw Object.assign(error, { message: scriptProblem(path, error) });
@@ -138,6 +141,15 @@ export async function seed(
     await tx.commit();
   }, asScript);
 }
+
+/**
+ * Invalidates all stored JSON in a distributed database, which has no triggers on the code lists. The
+ * lock keeps organizations from being created meanwhile.
+ */
+const followCodeLists: readonly Statement[] = [
+  sql`lock table organizations in share row exclusive mode`,
+  sql`update organizations set names_version = names_version + 1`,
+];
 
 const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
 
@@ -158,29 +170,47 @@ export async function installDemo(database: Queries): Promise<void> {
   }, asScript);
 }
 
+/** The name of a demo key until it has been shown. Then it is `Demo`. */
+const NOT_SHOWN = "Demo (not shown yet)";
+
+/** The maximum number of keys left by starts that failed to show them. */
+const MAX_NOT_SHOWN = 10;
+
+/** The demo organization while none of its keys has been used. */
+export interface UnusedDemo {
+  organizationId: string;
+  isShown: boolean;
+}
+
 /**
- * Shows a new API key for the demo organization, and then stores it. Does nothing if the
- * organization has a key. A start that ends before the key is stored spends none: the
- * next one shows another.
+ * Creates an API key for the demo organization unless one has been shown, and shows it. The
+ * key is stored first, so what is shown always works. If showing it fails, or the process
+ * ends before, the next start shows another. `show` resolves to whether it succeeded.
+ * Returns the organization, and whether this call has shown a key, until one is used.
  */
 export async function issueDemoKey(
   database: Queries,
-  show: (key: string) => Promise<void>,
-): Promise<void> {
+  show: (key: string) => Promise<boolean>,
+): Promise<UnusedDemo | undefined> {
   const organizationId = DEMO_ORGANIZATION;
-  const [demo] = await database.lookUp(sql<{ has_key: boolean }>`
-    select exists (select from api_keys k where k.organization_id = o.id) as has_key
+  const [demo] = await database.lookUp(sql<{ has_key: boolean; is_used: boolean }>`
+    select
+      exists (
+        select from api_keys k where k.organization_id = o.id and k.name <> ${NOT_SHOWN}
+      ) or (
+        select count(*) >= ${MAX_NOT_SHOWN} from api_keys k where k.organization_id = o.id
+      ) as has_key,
+      exists (select from api_key_uses u where u.organization_id = o.id) as is_used
     from organizations o
     where o.id = ${organizationId}
   `);
-  if (!demo || demo.has_key) return;
-  const { key, statement } = newKey({
-    organizationId,
-    name: "Demo",
-    scope: "write",
-  });
-  await show(key);
+  if (!demo || demo.is_used) return;
+  if (demo.has_key) return { organizationId, isShown: false };
+  const { id, key, statement } = newKey({ organizationId, name: NOT_SHOWN, scope: "write" });
   await database.write(statement);
+  const isShown = await show(key);
+  if (isShown) await database.write(sql`update api_keys set name = 'Demo' where id = ${id}`);
+  return { organizationId, isShown };
 }
 
 type AppliedFile = Omit<SqlFile, "text">;
@@ -213,6 +243,11 @@ function pendingOf(applied: AppliedFile[], files: SqlFile[]): SqlFile[] {
         i === 0
           ? `The database is of a version before 1.0 ("${name}"), which neither this release nor its import reads: name an empty database in DATABASE_URL, or another folder in DATA_DIR`
           : `The database is of a later release, which has applied "${name}": start that release, or restore the backup from before its migration`,
+      );
+    }
+    if (file.sha256 !== sha256 && i === 0) {
+      throw new Error(
+        `The database was made by a state before 1.0.0 was complete: its "${name}" is another. Export each organization with the checkout that made it, name an empty database in DATABASE_URL, or another folder in DATA_DIR, and import with this release: OPERATORS.md says how, under "Upgrades"`,
       );
     }
     if (file.sha256 !== sha256) {
@@ -253,10 +288,10 @@ async function runScript(tx: Transaction, script: string): Promise<void> {
   );
 }
 
-/** Of an error in a script: a statement that cannot be part of it, or what PostgreSQL does not know. */
+/** The codes of errors in a script: a statement that PL/pgSQL refuses, or unknown syntax. */
 const NOT_SUPPORTED = ["0A000", "42601"];
 
-/** What is wrong with an operator's file, and in which line if PostgreSQL says that. */
+/** Describes the error of an operator's file, with the line if PostgreSQL names one. */
 function scriptProblem(
   path: string,
   { code = "", message, detail, internal_position, internal_query }: Error & {

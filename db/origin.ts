@@ -37,7 +37,7 @@ export const newOrigin: readonly Statement[] = [
       0
     ))
   `,
-  // SQL without triggers, such as a restore of rows alone, has not copied when products have changed.
+  // SQL without triggers, such as a restore of rows alone, has not recorded when products changed.
   sql`
     delete from product_changes c
     where not exists (

@@ -1,4 +1,4 @@
-/** The same values. The next one is read while one is used. */
+/** Yields the same values, and reads the next one while one is used. */
 export async function* readAhead<T>(values: AsyncGenerator<T, void>): AsyncGenerator<T> {
   for (let next = values.next();;) {
     const { value, done } = await next;

@@ -1,18 +1,16 @@
+import { comparedName } from "../schema/named.ts";
 import { isShared, type RecordTable } from "../schema/records.ts";
 import { json, raw, sql, type Statement } from "./connections/sql.ts";
 
 /*
- * Records are found by name in one way, whoever asks: a body with names for ids, a record of
- * ONIX, a row of a sheet, `?name=`. An index finds them by what searches compare, which ignores
- * case and accents, and what it finds is compared as a name.
+ * Finds records by name. Bodies with names for ids, records of ONIX, rows of sheets and `?name=`
+ * all use it. An index finds candidates by the key that searches compare, which ignores case and
+ * accents. The candidates are then compared as names.
+ *
+ * For example, "penguin" finds the candidate "Penguin", which is another name, and so no match.
  */
 
-/** A name as names are compared: NFC, with each run of white space as one space. SQL has the same. */
-export function comparedName(name: string): string {
-  return name.normalize("NFC").replace(/\s+/g, " ").trim();
-}
-
-/** Records by their names, those of one name in the order in which they were added. */
+/** Records by their names. Several of one name are in the order in which they were added. */
 export class RecordsByName<R extends { name: string }> {
   readonly #records = new Map<string, R[]>();
 
@@ -29,7 +27,10 @@ export class RecordsByName<R extends { name: string }> {
   }
 }
 
-/** The condition that record `r` may have one of these names. `RecordsByName` tells whether it has. */
+/**
+ * The condition that record `r` may have one of these names. `RecordsByName` decides whether it
+ * has.
+ */
 export function mayBeNamed(
   table: RecordTable,
   names: readonly string[],
@@ -43,7 +44,7 @@ export function mayBeNamed(
   return sql`${isIndexed} left(${nameKey(table)}, 200) ${isKey}`;
 }
 
-/** What searches compare of the name of record `r`. An organization's own records store it. */
+/** The key of the name of record `r` that searches compare. An organization's own records store it. */
 export function nameKey(table: RecordTable): Statement {
   return raw(isShared(table) ? "key_of_name(r.name)" : "r.name_key");
 }

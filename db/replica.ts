@@ -8,6 +8,11 @@ import {
   type Queries,
 } from "./database.ts";
 
+/*
+ * Reads from a streaming replica, without going back in time for a caller. While the replica is
+ * down or behind, the primary serves the read.
+ */
+
 /** A standby of the primary, which serves callers that may only read. */
 export interface Replica extends Pick<Database, "load" | "close"> {
   /**
@@ -23,7 +28,7 @@ const MAX_REPLAY_WAIT_MS = 2_000;
 
 const PROBE_MS = 1_000;
 
-/** Callers with a position of their own. */
+/** The maximum number of callers with their own position. */
 const MAX_CALLERS = 10_000;
 
 /**
@@ -103,7 +108,6 @@ export async function openReplica(
       }
       return {
         memory: primary.memory,
-        isDistributed: () => primary.isDistributed(),
         lookUp: reading("lookUp"),
         scan: reading("scan"),
         transaction: (work, ...opening) => primary.transaction(work, ...opening),

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { idOfCode } from "../schema/code_ids.ts";
 import { CODE_LISTS } from "../schema/onix_codes.ts";
 
+/* Reads the files of `sql/`: migrations, functions, code lists, demo and checks. */
+
 const SQL = new URL("../sql/", import.meta.url);
 
 /** The demo organization, whose products show every field. */

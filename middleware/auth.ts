@@ -6,33 +6,38 @@ import {
   roleOf,
   type StoredKey,
   touchKey,
-} from "../db/access.ts";
+} from "../db/credentials.ts";
 import type { Caller } from "../db/connections/queue.ts";
-import { ApiError } from "../schema/errors.ts";
-import type { Permission } from "../schema/openapi/operation.ts";
+import { ApiError, withHint } from "../schema/errors.ts";
+import type { Permission } from "../schema/operation.ts";
 import { isUuid } from "../schema/values.ts";
 import type { Context } from "./context.ts";
 import { CredentialCache } from "./credential_cache.ts";
 import { unauthorized } from "./jwt.ts";
 import { errorFields } from "./log.ts";
+import { EVENTS } from "./events.ts";
+
+/* Finds the caller of a request by its API key or Bearer token, with cached look-ups. */
 
 /** A caller with valid credentials, and what they permit. */
 export interface AuthenticatedCaller extends Caller {
   may: Record<Exclude<Permission, "none">, boolean>;
   /** How the history of products names the caller. */
   by: string;
+  /** The recipient whose view the caller gets, of a key that is bound to one. */
+  recipient?: string | undefined;
 }
 
 /** An API key that was looked up by its public id. */
 interface KnownKey {
   caller: AuthenticatedCaller;
-  /** The SHA-256 hash of the whole key, which is not kept itself. */
+  /** The SHA-256 hash of the full key. The key itself is not kept. */
   hash: string;
   /** The time of its expiry or revocation, in milliseconds since 1970, or null. */
   endsAt: number | null;
 }
 
-/** What is remembered of credentials. */
+/** The cached results of look-ups of credentials. */
 interface Caches {
   /** By public id. */
   keys: CredentialCache<KnownKey>;
@@ -41,7 +46,7 @@ interface Caches {
   uses: KeyUses;
 }
 
-/** Who looks up an API key, before its organization is known. */
+/** The caller for the look-up of an API key, whose organization is not known yet. */
 const UNKNOWN_CALLER: Caller = { organizationId: "", name: "" };
 
 /** A JWT in the compact serialization of JWS (RFC 7515, 7.1). */
@@ -125,7 +130,7 @@ function callerOf(
   apiKey: string,
   key: KnownKey | undefined,
 ): AuthenticatedCaller {
-  // The time of a comparison of hashes tells nothing of 256 random bits.
+  // A comparison of hashes may take variable time: it reveals nothing about 256 random bits.
   if (key?.hash !== hashOf(apiKey)) {
     throw unauthorized("The API key is not valid");
   }
@@ -140,27 +145,35 @@ function callerOf(
 
 function knownKey(
   id: string,
-  { organization_id, scope, key_hash, ends_at }: StoredKey,
+  { organization_id, scope, key_hash, ends_at, recipient_id }: StoredKey,
 ): KnownKey {
-  const may = { read: true, write: scope === "write", administer: false };
+  // Whatever the operations do: one that is not for views shows a key of a recipient nothing.
+  const isBound = recipient_id !== null;
+  const may = {
+    view: true,
+    read: !isBound,
+    write: !isBound && scope === "write",
+    administer: false,
+  };
   return {
     caller: {
       organizationId: organization_id,
       name: id,
       may,
       by: `api_key:${id}`,
+      ...isBound && { recipient: recipient_id },
     },
     hash: key_hash,
     endsAt: ends_at,
   };
 }
 
-/** Records the use in the background, so that it neither delays nor fails the request. */
+/** Records the use of a key in the background. It neither delays nor fails the request. */
 function recordUse({ services, deadline }: Context, caller: Caller): void {
   services.database.for({ deadline })
     .write(touchKey(caller.organizationId, caller.name)).catch((error) =>
       services.log("warn", {
-        message: "Could not record the last use of an API key",
+        message: EVENTS.keyUseNotRecorded,
         api_key: caller.name,
         cause: errorFields(error),
       })
@@ -184,7 +197,7 @@ async function byToken(
     );
   }
   if (!verifyToken) {
-    throw unauthorized("Bearer tokens are not accepted here: use x-api-key");
+    throw unauthorized(withHint("Bearer tokens are not accepted here", "use x-api-key"));
   }
   if (!JWT.test(token)) {
     const message =
@@ -218,6 +231,7 @@ async function byToken(
     ...caller,
     by: `user:${subject}`,
     may: {
+      view: true,
       read: true,
       write: role !== "viewer",
       administer: role === "admin" || role === "owner",

@@ -3,27 +3,19 @@ import type { Caller } from "../db/connections/queue.ts";
 import { refusedBody } from "../schema/accepted.ts";
 import { ApiError } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
-import { unsupportedWorkbook } from "../schema/sheets/read.ts";
 import { ignoredIn } from "../schema/ignored.ts";
 import { expectedLength, limited, readChunks } from "./chunks.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
 
 /*
- * The body of a request: JSON as a whole, XML as it arrives, and a sheet as it arrives, but kept.
- * `chunks.ts` says how fast it must arrive.
+ * Reads the body of a request: JSON at once (`readJson`), other text as it arrives (`openText`).
+ * `chunks.ts` enforces how fast it must arrive.
  */
 
 /** `application/json`, case-insensitive, in UTF-8 (RFC 8259, 8.1; RFC 9110, 8.3.1). */
 const JSON_MEDIA_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?utf-8"?|(?!charset=)[\w-]+=(?:"[^"]*"|[^;"\s]+))[ \t]*)?)*$/i;
-
-/** The media types of ONIX messages. The charset may be any that the reader knows. */
-const XML_MEDIA_TYPE =
-  /^(?:application|text)\/xml[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
-
-/** The media type of sheets. */
-const CSV_MEDIA_TYPE = /^text\/csv[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i;
 
 const CHARSET = /;[ \t]*charset=(?:"([^"]*)"|([^;"\s]+))/i;
 
@@ -40,6 +32,22 @@ export function jsonLength({ headers }: Request, limit: number): number {
   return expectedLength(headers, limit);
 }
 
+/** Validates the body of an operation. */
+export type BodySchema = v.GenericSchema;
+
+/** Whether a request has a body. */
+export function hasBody({ body, headers }: Request): boolean {
+  return body !== null && headers.get("content-length") !== "0";
+}
+
+/** The body of a request without one, if the operation allows that: an empty object. */
+export function readNoBody(schema: BodySchema): { text: string; body: unknown } {
+  return { text: "", body: v.parse(schema, {}) };
+}
+
+/** The part of its time by which a body may be late: 3 of 10 seconds. */
+const ALLOWANCE = 0.3;
+
 /**
  * Reads a JSON body of at most this length, validates it, and records the ignored fields
  * for the response. Throws `INVALID_JSON`, `VALIDATION_ERROR` and the errors of
@@ -47,13 +55,13 @@ export function jsonLength({ headers }: Request, limit: number): number {
  */
 export async function readJson(
   context: Context & { caller: Caller },
-  schema: v.GenericSchema,
+  schema: BodySchema,
   length: number,
 ): Promise<{ text: string; body: unknown }> {
   const { bodyTimeoutMs } = context.services;
   const chunks = readChunks(context, length, {
     bytesPerMs: 1,
-    allowanceMs: 3_000,
+    allowanceMs: bodyTimeoutMs * ALLOWANCE,
     totalMs: bodyTimeoutMs,
   }, "INVALID_JSON");
   // A list of a million chunks would take far more memory than their bytes.
@@ -84,63 +92,19 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/**
- * Opens an XML body, which is read as it arrives. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it
- * is read the errors of `readChunks` and `gunzip`.
- */
-export function openXml(context: Context): OpenText {
-  const media = { known: XML_MEDIA_TYPE, name: "application/xml or text/xml" };
-  return openText(context, media, "INVALID_XML");
-}
-
-/** The size of the blocks in which a sheet is kept. */
-const BLOCK_BYTES = 65_536;
-
-/**
- * Reads the body of a sheet, which is checked as a whole before anything is written. Throws
- * `UNSUPPORTED_MEDIA_TYPE` and the errors of `readChunks`.
- */
-export async function readSheet(
-  context: Context,
-): Promise<{ charset: string | undefined; chunks: Uint8Array[] }> {
-  const { headers } = context.request;
-  if (/spreadsheet|ms-excel/i.test(headers.get("content-type") ?? "")) {
-    throw unsupportedWorkbook();
-  }
-  const media = { known: CSV_MEDIA_TYPE, name: "text/csv" };
-  const { charset, chunks: sent } = openText(context, media, "VALIDATION_ERROR");
-  const chunks: Uint8Array[] = [];
-  let block = new Uint8Array(BLOCK_BYTES);
-  let used = 0;
-  for await (const chunk of sent) {
-    // A million short chunks would take far more memory than their bytes.
-    for (let from = 0; from < chunk.length;) {
-      const part = chunk.subarray(from, from + BLOCK_BYTES - used);
-      block.set(part, used);
-      used += part.length;
-      from += part.length;
-      if (used < BLOCK_BYTES) continue;
-      chunks.push(block);
-      block = new Uint8Array(BLOCK_BYTES);
-      used = 0;
-    }
-  }
-  chunks.push(block.subarray(0, used));
-  return { charset, chunks };
-}
-
 /** A text that is read as it arrives. */
-interface OpenText {
+export interface OpenText {
   /** The charset of its media type. */
   charset: string | undefined;
   chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Opens a text. It must arrive at 16 KB a second or faster, not counting the time that its
- * reader takes, and may be compressed.
+ * Opens a text of a known media type. It must arrive at 16 KB a second or faster, not counting the
+ * time that its reader takes, and may be compressed. Throws `UNSUPPORTED_MEDIA_TYPE`, and while it
+ * is read the errors of `readChunks` and `gunzip`.
  */
-function openText(
+export function openText(
   context: Context,
   media: { known: RegExp; name: string },
   incomplete: "INVALID_XML" | "VALIDATION_ERROR",

@@ -2,9 +2,12 @@ import { pause, withDeadline } from "../db/connections/deadline.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 import type { Context } from "./context.ts";
 
-/* The bytes of a body as they arrive: not too many, not too slow, and not beyond the end of the service. */
+/*
+ * Reads the bytes of a body as they arrive. It limits their number and rate, and ends when the
+ * service stops.
+ */
 
-/** The length that the header says, or else the limit. Throws `PAYLOAD_TOO_LARGE`. */
+/** The length in `Content-Length`, or the limit without that header. Throws `PAYLOAD_TOO_LARGE`. */
 export function expectedLength(headers: Headers, limit: number): number {
   const length = Number(headers.get("content-length") ?? limit);
   if (length > limit) throw bodyTooLarge(limit);
@@ -18,7 +21,7 @@ function bodyTooLarge(limit: number): ApiError {
   );
 }
 
-/** The chunks up to a number of bytes in all. Throws `PAYLOAD_TOO_LARGE`. */
+/** Passes chunks on, up to a total number of bytes. Throws `PAYLOAD_TOO_LARGE`. */
 export async function* limited(
   chunks: AsyncIterable<Uint8Array>,
   limit: number,
@@ -32,9 +35,9 @@ export async function* limited(
 }
 
 interface Pace {
-  /** The least rate. A lower one consumes the allowance. */
+  /** The minimum rate. A lower one uses up the allowance. */
   bytesPerMs: number;
-  /** The time that a body may be behind the least rate. */
+  /** The time by which a body may be behind the minimum rate. */
   allowanceMs: number;
   /** The time for the whole body. */
   totalMs: number;
@@ -43,7 +46,7 @@ interface Pace {
 /** After this number of chunks, other requests run: a million short ones may have arrived at once. */
 const CHUNKS_AT_ONCE = 32;
 
-/** The interval at which a body that may take any time is told that the service stops. */
+/** The interval at which a body without a total time limit is checked for a stop of the service. */
 const WATCH_MS = 250;
 
 /**

@@ -4,8 +4,9 @@ import { ApiError } from "../schema/errors.ts";
 /* Entity tags and conditional requests (RFC 9110, 8.8.3 and 13). */
 
 /**
- * The tag of a record that is shown with a count, which is not part of the record. A
- * count of 0 leaves the tag that the creation of the record returned.
+ * The tag of a record whose response also shows a count, such as the number of its products. The
+ * count changes the tag, but is no part of the record: `"abc"` with 3 products is `"abc.3"`. With a
+ * count of 0 the tag is that of the record alone, as its creation returned it.
  */
 export function withCount(etag: string, count: number): string {
   return count === 0 ? etag : etag.replace(/"$/, `.${count}"`);

@@ -3,15 +3,19 @@ import type { Ignored } from "../schema/ignored.ts";
 import type { Caller, Queue } from "../db/connections/queue.ts";
 import type { Database } from "../db/database.ts";
 import type { Replica } from "../db/replica.ts";
-import type { PathParameters } from "../schema/openapi/operation.ts";
+import type { PathParameters } from "../schema/operation.ts";
 import type { TokenVerifier } from "./jwt.ts";
 import type { Log } from "./log.ts";
 import type { TextMemory } from "./memory.ts";
-import type { Sender } from "./sender/sender.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { ParseQueue } from "./parse_queue.ts";
 
-/** The parts of the service. `main.ts` and the tests assemble them. */
+/*
+ * The data of a request on its way: the services that it uses, what routing and guard add, and the
+ * response of its handler.
+ */
+
+/** The parts of the service, as `routes/service.ts` and the tests assemble them. A feature adds its own by declaring it. */
 export interface Services {
   database: Database;
   /** Absent if none is configured. */
@@ -20,8 +24,6 @@ export interface Services {
   verifyToken?: TokenVerifier;
   log: Log;
   telemetry: Telemetry;
-  /** Sends the messages of webhooks. */
-  sender: Sender;
   /** The path before `/products`, such as `/api`. It may be empty. */
   apiPrefix: string;
   /** The origins whose pages may read responses. */
@@ -41,14 +43,14 @@ export interface Services {
   isReady: () => boolean;
 }
 
-/** What requests share fairly. */
+/** The supplies that requests share fairly. */
 export interface Shares {
-  /** The memory for bodies until their responses. Imports may arrive slowly, and leave some to others. */
+  /** The memory for bodies until their responses. Imports may arrive slowly, and leave a part to others. */
   bodies: Queue;
   /** The memory for long texts, from the database to the client, and for groups of an import. */
   texts: Queue;
   parsing: ParseQueue;
-  /** The bytes of sheets, which are kept until all rows are written. */
+  /** The memory for sheets, which are kept until all rows are written. */
   sheets: Queue;
 }
 
@@ -67,7 +69,7 @@ export interface Context {
   log: RequestLog;
   /** The fields of the body that were ignored. */
   ignored?: Ignored[];
-  /** The warnings about what the body says. */
+  /** The warnings about the content of the body. */
   warnings?: ErrorDetail[];
 }
 
@@ -83,7 +85,7 @@ export interface Routed extends Context {
 /** The fields of a request's log line that only some requests have. */
 export interface RequestLog {
   api_key?: string;
-  /** What became of the records of an import, by outcome. */
+  /** The number of records of an import, by outcome. */
   records?: Record<string, number>;
 }
 
@@ -94,8 +96,10 @@ export interface RequestLog {
 export interface HandlerResponse {
   status: number;
   body?: string | Uint8Array<ArrayBuffer>;
-  /** A long text instead of the body, made as the client reads it. */
-  parts?: AsyncGenerator<string>;
+  /** A long text, or bytes, instead of the body, made as the client reads it. */
+  parts?: AsyncGenerator<string | Uint8Array>;
+  /** Resources that the parts need until they have ended, besides the memory for long texts. */
+  held?: Disposable;
   headers?: Record<string, string>;
 }
 

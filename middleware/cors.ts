@@ -1,4 +1,4 @@
-import { REQUEST_HEADERS, RESPONSE_HEADERS } from "../schema/openapi/headers.ts";
+import { REQUEST_HEADERS, RESPONSE_HEADERS } from "../schema/headers.ts";
 
 /** The response headers that a page may read: all that the API describes. */
 const EXPOSED = Object.keys(RESPONSE_HEADERS)

@@ -9,9 +9,10 @@ const MAX_CACHED = 10_000;
 const MAX_UNKNOWN = 4;
 
 /**
- * What look-ups found by public names, such as the id of an API key. It is used for
- * seconds, and stays as long as there is room, so that whoever was known is never taken
- * for unknown. What was not found is not cached, so that a new key works at once.
+ * Caches the results of look-ups by public names, such as the id of an API key. An entry is used
+ * for a few seconds and then looked up again. It stays in memory while there is room, so that
+ * look-ups of known names never queue with those of unknown ones. Names without a result are not
+ * cached: a new key works at once.
  */
 export class CredentialCache<T> {
   /** In the order of their look-ups. */
@@ -19,15 +20,15 @@ export class CredentialCache<T> {
   readonly #running = new Map<string, Promise<T | undefined>>();
   readonly #unknown = new Queue(MAX_UNKNOWN, "check of credentials");
 
-  /** What was found in the last seconds. */
+  /** Returns the result of the last seconds, if there is one. */
   fresh(name: string): T | undefined {
     const entry = this.#entries.get(name);
     return entry && performance.now() < entry.until ? entry.value : undefined;
   }
 
   /**
-   * Looks up a name. Concurrent callers share a look-up. Those of unknown names wait for
-   * each other, so that made-up credentials leave the database to known ones. Throws the
+   * Looks up a name. Concurrent callers share a look-up. Look-ups of unknown names wait for each
+   * other, so that invented credentials do not keep known ones from the database. Throws the
    * errors of `look` and of `Queue.enter`.
    */
   find(

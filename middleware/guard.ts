@@ -2,122 +2,120 @@ import type { Author } from "../db/connections/transaction.ts";
 import type { Queries } from "../db/database.ts";
 import type { KeyedRequest } from "../db/idempotency.ts";
 import type { Precondition } from "../db/entity_tag.ts";
-import { withReferences } from "../db/products/names.ts";
+import type { PacedView } from "../db/products/projected.ts";
+import { withReferenceErrors } from "../db/products/names.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
-import {
-  type BodyName,
-  type BodyOf,
-  bodySchema,
-  type Operation,
-  type OperationKey,
-  type Permission,
-} from "../schema/openapi/operation.ts";
-import type { OperationId } from "../schema/openapi/prose.ts";
-import {
-  isEmptyAllowed,
-  NoParameters,
-  type QueryOf,
-  type QuerySchema,
-  readQuery,
-} from "../schema/parameters.ts";
+import type { Operation, Permission } from "../schema/operation.ts";
+import { isEmptyAllowed, NoParameters, readQuery } from "../schema/parameters.ts";
+import { assertNotLeftOut, type View } from "../schema/view.ts";
 import { type AuthenticatedCaller, createAuthenticator } from "./auth.ts";
-import { jsonLength, readJson } from "./body.ts";
+import { type BodySchema, hasBody, jsonLength, readJson, readNoBody } from "./body.ts";
 import { preconditionOf } from "./conditional.ts";
 import type { Context, Handler, Routed, Services } from "./context.ts";
 import { PARSED, PASSED_ON, TextMemory } from "./memory.ts";
 import { idempotencyKeyOf } from "./request.ts";
+import { createViewFinder } from "./views.ts";
 import { withWarnings } from "./warnings.ts";
+import { MIN_BODY_BYTES, STREAMED_BODY_BYTES } from "../db/sizes.ts";
+
+/*
+ * Admits requests: checks credentials and permission, reads the query and the body, and reserves
+ * memory. The handler then gets only valid parts.
+ */
 
 /** A request that the guard has admitted, with its valid parts. */
-export interface Admitted<Query = unknown, Body = unknown> extends Routed {
+export interface Admitted<Query = unknown, Body = unknown> extends Routed, Sent<Body> {
   caller: AuthenticatedCaller;
-  /** Who makes the request's changes of products. */
+  /** The author of the request's changes, for the history. */
   author: Author;
   /** Queries for the caller's organization, until the deadline. */
   database: Queries;
   query: Query;
+  /** What the caller sees of products. Absent if it sees everything. */
+  view?: View | undefined;
+  /** The check of `If-Match`. Absent without that header. */
+  precondition?: Precondition | undefined;
+}
+
+/** The parts of an admitted request that come from its body. */
+interface Sent<Body = unknown> {
   body: Body;
   /** The body as sent, and the `Idempotency-Key`. */
   keyed: KeyedRequest;
-  /** The check of `If-Match`. Absent without that header. */
-  precondition?: Precondition | undefined;
-  /**
-   * Checks the credentials again, while a streamed body arrives. Throws `UNAUTHORIZED` and
-   * `FORBIDDEN`. Other operations have none: a closure for each request would keep requests
-   * in memory until a full garbage collection (measured).
-   */
+  /** Checks the credentials again, while a streamed body arrives. Throws `UNAUTHORIZED` and `FORBIDDEN`. */
   checkCredentials: () => Promise<void>;
 }
 
-/** An operation with its handler, which only the guard runs. */
+/**
+ * The parts of a request without a body. All such requests share them: a closure for each request
+ * would keep requests in memory until a full garbage collection (measured).
+ */
+const NOTHING_SENT: Sent = {
+  body: undefined,
+  keyed: { operation: "", key: undefined, text: "" },
+  checkCredentials: () => Promise.resolve(),
+};
+
+type CompleteErrors = (database: Queries, error: ApiError) => Promise<ApiError>;
+
+/**
+ * An operation with its handler, which only the guard runs. With `isLong`, it takes longer than a
+ * request, and checks the credentials again while it runs.
+ */
 export type GuardedOperation =
   & Operation
-  & { memory?: number; isParsed?: true }
+  & {
+    memory?: number;
+    isParsed?: true;
+    isLong?: true;
+    /** The parameters that a key of a recipient cannot send. */
+    unseen?: readonly string[];
+    /** Adds to the error of an invalid body what the database refuses in it. */
+    completeErrors?: CompleteErrors;
+  }
   & (
     | { permission: "none"; handler: Handler }
     | { permission: Exclude<Permission, "none">; handler: Handler<Admitted> }
   );
 
-/**
- * A row of the table of operations. The handler gets what the row names: the valid
- * query and body, or, with the permission `none`, the request as it is. `memory` is the
- * size of the texts that it reads at once, in bytes, if they may be long. Without it, there
- * are no more texts than connections. `isParsed` if it parses texts, as operations in XML do.
- */
-export function operation<
-  const P extends Permission,
-  const Q extends QuerySchema = typeof NoParameters,
-  const B extends BodyName = never,
->(
-  key: OperationKey,
-  id: OperationId,
-  row: Omit<Operation, "key" | "id"> & {
-    permission: P;
-    memory?: number;
-    isParsed?: true;
-    query?: Q;
-    body?: B;
-    handler: P extends "none" ? Handler
-      : Handler<Admitted<QueryOf<Q>, BodyOf<B>>>;
-  },
-): GuardedOperation {
-  return { key, id, ...row } as GuardedOperation;
-}
-
 /** The values of an empty query without defaults. */
-const NO_QUERY = {};
+const NO_QUERY: unknown = {};
 
-/** A query of so few characters takes no time to parse, whatever it contains. */
+/** Queries up to this number of characters are parsed at once: they take no time, whatever they contain. */
 const SHORT_QUERY = 256;
 
-/** The part of a streamed body that is held at once, in bytes. */
-const HELD_BYTES = 256 * 1024;
-
-/** A body that arrives takes at least this memory, for the buffers of its stream (measured). */
-const LEAST_BODY = 192 * 1024;
-
 const REFUSALS: Record<keyof AuthenticatedCaller["may"], string> = {
+  view: "These credentials do not permit reading",
   read: "These credentials do not permit reading",
   write: "These credentials only permit reading",
   administer: "Only the Bearer token of an admin or owner may do this",
 };
 
+const OF_RECIPIENT = "A key of a recipient can only read products";
+
 /**
  * Creates the guard, which admits requests to an operation: it checks the credentials
  * and what they permit, reads the query and the headers, takes the memory that the request
- * needs, and reads the body. Throws the errors of these steps, in this order.
+ * needs, and reads the body by the schema of its name. Throws the errors of these steps, in this
+ * order.
  */
-export function createGuard(): (operation: GuardedOperation) => Handler {
+export function createGuard(
+  bodySchema: (name: string) => BodySchema,
+): (operation: GuardedOperation) => Handler {
   const authenticate = createAuthenticator();
+  const findView = createViewFinder();
 
   return function guard(row) {
     if (row.permission === "none") return row.handler;
-    const { permission, query, body, headers = [], memory, handler } = row;
-    const parameters = query ?? NoParameters;
+    const { permission, body, headers = [], memory, isBodyOptional, handler, unseen = [] } = row;
+    const complete = row.completeErrors ?? withReferenceErrors;
+    const parameters = row.query ?? NoParameters;
     // Most queries of one product are empty: reading them would take as long as finding it.
-    const hasDefaults = query && !isEmptyAllowed(query);
+    const hasDefaults = !isEmptyAllowed(parameters);
+    const isOfView = "recipient" in parameters.entries;
     const schema = body && bodySchema(body);
-    const isStreamed = row.xml?.includes("body") || row.csv?.includes("body");
+    const isStreamed = row.xml?.includes("body") || row.csv?.includes("body") ||
+      row.xlsx?.includes("body");
     const perByte = row.xml || row.isParsed ? PARSED : PASSED_ON;
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
@@ -126,81 +124,101 @@ export function createGuard(): (operation: GuardedOperation) => Handler {
       checkPermission(await authenticate(context), permission);
 
     return async (context) => {
-      const { services, shares, request, url, operation, deadline } = context;
+      const { services, shares, request, url, deadline } = context;
       checkReady(services);
       // Credentials that are known need no turn of the event loop.
       const found = authenticate(context);
       const caller = found instanceof Promise ? await found : found;
-      context.caller = caller;
+      const known = Object.assign(context, { caller });
       checkPermission(caller, permission);
+      if (caller.recipient && unseen.some((name) => url.searchParams.has(name))) {
+        throw new ApiError("FORBIDDEN", OF_RECIPIENT);
+      }
       const texts = new TextMemory(shares.texts, context, perByte);
       context.memory = texts;
-      const admitted = admit(context, caller, row.id);
+      const author = { by: caller.by, operation: row.id, requestId: context.requestId };
+      const database = queriesOf(context, caller, author);
+      let query = NO_QUERY;
       if (url.search || hasDefaults) {
         const read = () => readQuery(parameters, url);
-        admitted.query = url.search.length > SHORT_QUERY
-          ? await shares.parsing.run(admitted, read)
-          : read();
+        query = url.search.length > SHORT_QUERY ? await shares.parsing.run(known, read) : read();
       }
-      if (hasPrecondition) {
-        admitted.precondition = preconditionOf(request.headers.get("if-match"));
-      }
+      const { recipient } = query as { recipient?: string };
+      const view = isOfView && (recipient || caller.recipient)
+        ? await findView(context, caller, recipient)
+        : undefined;
+      if (view) assertNotLeftOut(query as object, view);
+      const precondition = hasPrecondition
+        ? preconditionOf(request.headers.get("if-match"))
+        : undefined;
+      const parts = { author, database, query, view, precondition };
       if (!schema && !isStreamed) {
         if (memory) await texts.reserve(memory);
-        return await handler(admitted);
+        return await handler(Object.assign(known, parts, NOTHING_SENT));
       }
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
-      const length = schema ? jsonLength(request, services.maxBodyBytes) : HELD_BYTES;
-      // A body may wait for the memory of texts, but not the other way around.
+      const isEmpty = isBodyOptional === true && !hasBody(request);
+      const limit = services.maxBodyBytes;
+      const length = isEmpty ? 0 : schema ? jsonLength(request, limit) : STREAMED_BODY_BYTES;
+      // A request that holds memory for its body may wait for that of texts, never the other way
+      // around: two requests would wait for each other.
       using held = await shares.bodies.enter(
         caller,
         isStreamed ? "long" : "short",
         deadline,
-        Math.max(LEAST_BODY, length * PARSED),
+        Math.max(MIN_BODY_BYTES, length * PARSED),
       );
+      let sent: Sent;
       if (schema) {
-        const { text, body } = await readBody(admitted, schema, length);
-        // A body without Content-Length may have been as long as any.
-        held.shrink(Math.max(LEAST_BODY, text.length * PARSED));
-        admitted.keyed = { operation, key, text };
-        admitted.body = body;
+        const { text, body } = isEmpty
+          ? readNoBody(schema)
+          : await readBody(known, database, schema, length, complete);
+        // Without Content-Length, the maximum was reserved.
+        held.shrink(Math.max(MIN_BODY_BYTES, text.length * PARSED));
+        const checkCredentials = row.isLong ? checkOf(context) : NOTHING_SENT.checkCredentials;
+        sent = {
+          ...NOTHING_SENT,
+          checkCredentials,
+          body,
+          keyed: { operation: context.operation, key, text },
+        };
       } else {
-        admitted.checkCredentials = checkOf(context);
+        sent = { ...NOTHING_SENT, checkCredentials: checkOf(context) };
       }
       if (memory) await texts.reserve(memory);
+      const admitted = Object.assign(known, parts, sent);
       return await withWarnings(admitted, await handler(admitted));
     };
   };
 }
 
-/** The context of an admitted request, before its query, precondition and body are read. */
-function admit(context: Context, caller: AuthenticatedCaller, operation: OperationId): Admitted {
-  const admitted = context as Admitted;
-  admitted.query = NO_QUERY;
-  admitted.author = { by: caller.by, operation, requestId: context.requestId };
-  admitted.database = queriesOf(context, caller, admitted.author);
-  return admitted;
-}
-
-/** Reads a JSON body. Its error has those of the references in it, too. */
+/** Reads a JSON body. If it is invalid, the error also lists the errors of its references. */
 async function readBody(
-  admitted: Admitted,
-  schema: Parameters<typeof readJson>[1],
+  context: Context & { caller: AuthenticatedCaller },
+  database: Queries,
+  schema: BodySchema,
   length: number,
+  complete: CompleteErrors,
 ): ReturnType<typeof readJson> {
   try {
-    return await readJson(admitted, schema, length);
+    return await readJson(context, schema, length);
   } catch (error) {
-    throw error instanceof ApiError ? await withReferences(admitted.database, error) : error;
+    throw error instanceof ApiError ? await complete(database, error) : error;
   }
+}
+
+/** The view of a request, with its pace, or undefined without one. */
+export function pacedView({ view, shares, caller }: Admitted): PacedView | undefined {
+  return view && { view, pace: shares.parsing.pacer(caller) };
 }
 
 /** Throws `FORBIDDEN` unless the caller may do this. */
 export function checkPermission(
-  { may }: AuthenticatedCaller,
+  { may, recipient }: AuthenticatedCaller,
   permission: Exclude<Permission, "none">,
 ): void {
-  if (!may[permission]) throw new ApiError("FORBIDDEN", REFUSALS[permission]);
+  if (may[permission]) return;
+  throw new ApiError("FORBIDDEN", recipient ? OF_RECIPIENT : REFUSALS[permission]);
 }
 
 /** Throws `SERVICE_UNAVAILABLE` while the service starts or stops. */
@@ -210,7 +228,10 @@ export function checkReady({ isReady }: Services): void {
   }
 }
 
-/** The replica for callers that may only read, if there is one. Otherwise the primary. */
+/**
+ * Returns the queries of a request: of the replica, if there is one and the caller may only read,
+ * otherwise of the primary.
+ */
 export function queriesOf(
   { services: { database, replica }, deadline, memory }: Context,
   caller: AuthenticatedCaller,

@@ -2,7 +2,7 @@ import { ApiError } from "../schema/errors.ts";
 import { shapeFault } from "../schema/json_shape.ts";
 import { parseExact } from "../schema/numbers.ts";
 
-/** More could stall the process. The depth is limited before the parser allocates memory. */
+/** More values could stall the process. The depth is limited before the parser allocates memory. */
 const SHAPE_LIMITS = { depth: 32, values: 100_000 };
 
 /** The limit for numbers of more than 15 digits, which take longer to parse. */
@@ -37,7 +37,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The error for a body that is no JSON, or more than the parser takes. */
+/** The error of a body that is not JSON, or exceeds what the parser accepts. */
 export function invalidJson(message: string, cause?: unknown): ApiError {
   return new ApiError("INVALID_JSON", message, { cause });
 }

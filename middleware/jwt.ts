@@ -2,6 +2,8 @@ import * as jose from "jose";
 import type { TokenConfig } from "../schema/config.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 
+/* Verifies Bearer tokens (RFC 7519) by a shared secret, or by the keys at a URL. */
+
 /** Verifies a Bearer token and returns its subject. Throws `UNAUTHORIZED`. */
 export type TokenVerifier = (token: string) => Promise<string>;
 

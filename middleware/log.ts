@@ -2,6 +2,9 @@ import { pause, withDeadline } from "../db/connections/deadline.ts";
 import { escapeControls } from "../schema/control_characters.ts";
 import { LOG_LEVELS } from "../schema/config.ts";
 import { type Defect, DEFECTS } from "../schema/defects.ts";
+import { EVENTS } from "./events.ts";
+
+/* The log: JSON lines to standard output, without client data, and without blocking requests. */
 
 type Level = typeof LOG_LEVELS[number];
 
@@ -36,16 +39,22 @@ export function errorFields(thrown: unknown): unknown {
   return { name, code, constraint_name, routine, claim, at };
 }
 
-/** Logs what the service fails at, beside the answer that tells of a fault of that alone. */
+/** The log fields of a connection error. Its message quotes no client data. */
+export function causeOf(error: unknown): { code: string | undefined; message: string } {
+  const { code, message } = error as Error & { code?: string };
+  return { code, message };
+}
+
+/** Logs defects that a response or a report shows only as a failure of one record. */
 export function logDefects(log: Log): void {
   DEFECTS.subscribe((published) => {
     const { error, product } = published as Defect;
     const cause = errorFields(error);
-    log("error", { message: "The service failed", product, cause });
+    log("error", { message: EVENTS.defect, product, cause });
   });
 }
 
-/** Characters that may wait for a blocked stream. */
+/** The number of characters that may wait for a blocked stream. */
 const MAX_UNWRITTEN = 1_048_576;
 
 /** The interval between writes: writing lines together is cheaper. */
@@ -55,20 +64,27 @@ const FLUSH_MS = 500;
 
 /** An output that never blocks, never throws and uses bounded memory. */
 export interface LogOutput {
-  /** Queues whole lines. They are dropped if too many wait or the stream fails. */
-  write(lines: string): void;
+  /**
+   * Queues whole lines. They are dropped if too many wait or the stream fails. Resolves, at
+   * any later time, to whether they were written.
+   */
+  write(lines: string): Promise<boolean>;
   /** Waits until every line is written or dropped. Returns false after half a second. */
   flush(): Promise<boolean>;
+}
+
+interface OutputStream {
+  write(bytes: Uint8Array): Promise<number>;
 }
 
 /**
  * An output to a stream such as `Deno.stdout`. When the stream recovers from a
  * failure, a log line reports the number of dropped lines.
  */
-export function openOutput(
-  stream: { write(bytes: Uint8Array): Promise<number> },
-): LogOutput {
+export function openOutput(stream: OutputStream): LogOutput {
   let waiting = "";
+  /** Settles when the waiting lines are written or dropped. */
+  let outcome = Promise.withResolvers<boolean>();
   let dropped = 0;
   /** Whether the last write failed within a line. */
   let isTorn = false;
@@ -78,9 +94,11 @@ export function openOutput(
   async function writeAll(): Promise<void> {
     do {
       await pause(WRITE_INTERVAL_MS);
-      const [lines, lost] = [waiting, dropped];
-      [waiting, dropped] = ["", 0];
-      if (await send(report(lost) + lines)) continue;
+      const [lines, lost, sending] = [waiting, dropped, outcome];
+      [waiting, dropped, outcome] = ["", 0, Promise.withResolvers()];
+      const isSent = await send(report(lost) + lines);
+      sending.resolve(isSent);
+      if (isSent) continue;
       dropped += lost + countLines(lines);
       break;
     } while (waiting || dropped > 0);
@@ -92,7 +110,7 @@ export function openOutput(
     let sent = 0;
     try {
       while (sent < bytes.length) {
-        sent += await stream.write(bytes.subarray(sent));
+        sent += await writeSome(stream, bytes.subarray(sent));
       }
       isTorn = false;
       return true;
@@ -104,9 +122,12 @@ export function openOutput(
 
   return {
     write(lines) {
-      if (waiting.length + lines.length <= MAX_UNWRITTEN) waiting += lines;
+      const fits = waiting.length + lines.length <= MAX_UNWRITTEN;
+      if (fits) waiting += lines;
       else dropped += countLines(lines);
+      const isWritten = fits ? outcome.promise : Promise.resolve(false);
       writing ??= writeAll();
+      return isWritten;
     },
     async flush() {
       if (waiting || dropped > 0) writing ??= writeAll();
@@ -117,6 +138,20 @@ export function openOutput(
         .catch(() => false);
     },
   };
+}
+
+/**
+ * Writes some of the bytes, and waits while a stream without blocking, such as a terminal that
+ * another program has changed, has no room.
+ */
+async function writeSome(stream: OutputStream, bytes: Uint8Array): Promise<number> {
+  for (;; await pause(WRITE_INTERVAL_MS)) {
+    try {
+      return await stream.write(bytes);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+    }
+  }
 }
 
 function report(lines: number): string {

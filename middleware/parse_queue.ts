@@ -1,26 +1,27 @@
 import { pause } from "../db/connections/deadline.ts";
 import { type Caller, type Permit, Queue } from "../db/connections/queue.ts";
 
-/** Shorter work in all needs no pause, in milliseconds. */
+/** Work that took less time in total needs no pause, in milliseconds. */
 const SHORT_MS = 1;
 
-/** The time after which divided work lets other requests run. */
+/** The time after which long work lets other requests run, in milliseconds. */
 const STRETCH_MS = 10;
 
-/** A part of divided work that lasts longer is followed by as much time for others. */
+/** A part of long work that takes longer is followed by as much time for others, in milliseconds. */
 const LONG_PART_MS = 20;
 
-/** The time that an import waits until it may go on. */
+/** The longest wait of an import for its turn, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Parses and validates what requests have sent, one after the other. After longer work,
- * other requests have as much time, so that parsing takes at most half of the processor.
- * Waiting organizations and callers are served in turn.
+ * Keeps parsing from taking the processor from other requests. Bodies are parsed and validated one
+ * after the other. After long work, other requests get as much time, so that parsing takes at most
+ * half of the processor: after 40 ms of parsing, the next body waits for 40 ms. Waiting organizations
+ * and callers take turns.
  */
 export class ParseQueue {
   readonly #queue = new Queue(1, "service");
-  /** How many milliseconds of work other requests are behind. */
+  /** The milliseconds of work that are not yet balanced by time for other requests. */
   #worked = 0;
   /** When the last work ended. */
   #ended = 0;
@@ -45,8 +46,8 @@ export class ParseQueue {
   }
 
   /**
-   * Returns the function that long work awaits between its parts, none of which lasts long.
-   * It throws the errors of `Queue.enter`.
+   * Returns a function that long work awaits between its short parts, so that other requests run in
+   * between. It throws the errors of `Queue.enter`.
    */
   pacer(caller: Caller): () => Promise<void> {
     let [now, end, longest] = [0, 0, 0];
@@ -59,13 +60,13 @@ export class ParseQueue {
       now = performance.now();
       end = now + STRETCH_MS;
       longest = 0;
-      // The timer runs as soon as the work waits for something, and others have run. What it
-      // waits for may be the embedded database: that is no part of the work.
+      // The timer runs once the work waits for something, and other requests have run. If it waits
+      // for the embedded database, the time of that does not count as work.
       setTimeout(() => endAfter(longest > LONG_PART_MS ? longest : 0, permit));
     };
   }
 
-  /** Counts the work since `started`, less the time that others had before it. */
+  /** Adds the work since `started`, and subtracts the time that others had before it. */
   #count(started: number): void {
     const now = performance.now();
     const before = Math.max(0, this.#worked - (started - this.#ended));

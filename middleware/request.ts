@@ -1,6 +1,8 @@
 import { ApiError } from "../schema/errors.ts";
 import { API_VERSIONS } from "../schema/api_versions.ts";
 
+/* Reads the URL and the headers of a request that every operation has. */
+
 /** The authority and the path of an `http` URL. */
 const URL_PARTS = /^https?:\/\/([^/\\?#]*)([^?]*)/;
 

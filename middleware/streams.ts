@@ -1,11 +1,12 @@
 import { Buffer } from "node:buffer";
+import { EVENTS } from "./events.ts";
 
-/* Responses that are sent at the pace of their clients. One that stops reading ends its own. */
+/* Sends long responses at the pace of their clients. If a client stops reading, its response ends. */
 
-/** The bytes that a client gets at once. */
+/** The size of a chunk, in bytes. */
 export const CHUNK = 65_536;
 
-const STOPPED = "A client stopped reading its response";
+const STOPPED = EVENTS.clientStopped;
 
 interface StreamOptions {
   /** The memory that the response holds until its end. */
@@ -59,35 +60,45 @@ export function streamBody(
 
 /** Streams parts that are made as the client reads them. A client that stops reading ends them. */
 export function streamParts(
-  parts: AsyncGenerator<string>,
-  timeoutMs: number,
-  warn: (message: string) => void,
+  parts: AsyncGenerator<string | Uint8Array>,
+  { memory, timeoutMs, warn }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setTimeout>;
 
-  function fail(stream: ReadableStreamDefaultController, message: string) {
+  async function end() {
     clearTimeout(timer);
+    await parts.return(undefined).catch(() => {});
+    memory[Symbol.dispose]();
+  }
+
+  function fail(stream: ReadableStreamDefaultController, message: string) {
     warn(message);
     stream.error(message);
-    void parts.return(undefined).catch(() => {});
+    void end();
+  }
+
+  function waitForClient(stream: ReadableStreamDefaultController) {
+    clearTimeout(timer);
+    timer = setTimeout(() => fail(stream, STOPPED), timeoutMs);
   }
 
   return new ReadableStream<Uint8Array>({
+    start: waitForClient,
     async pull(stream) {
       clearTimeout(timer);
       try {
         const { done, value } = await parts.next();
-        if (done) return stream.close();
-        stream.enqueue(Buffer.from(value));
-        timer = setTimeout(() => fail(stream, STOPPED), timeoutMs);
+        if (!done) {
+          stream.enqueue(typeof value === "string" ? Buffer.from(value) : value);
+          return waitForClient(stream);
+        }
+        await end();
+        stream.close();
       } catch (error) {
         fail(stream, `A response ends early: ${(error as Error).name}`);
       }
     },
-    async cancel() {
-      clearTimeout(timer);
-      await parts.return(undefined);
-    },
+    cancel: end,
   }, { highWaterMark: 0 });
 }
 

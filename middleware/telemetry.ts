@@ -1,6 +1,8 @@
 import type { Load } from "../db/connections/queue.ts";
 import type { ErrorCode } from "../schema/errors.ts";
 
+/* Adds spans and metrics to Deno's OpenTelemetry, if it is enabled. */
+
 /** Additions to Deno's own traces and metrics. */
 export interface Telemetry {
   /** Names the span of the request after its route. */

@@ -2,12 +2,12 @@ import { readiness } from "../db/database.ts";
 import { etagOf } from "../db/entity_tag.ts";
 import type { Handler, HandlerResponse, Routed, Services } from "../middleware/context.ts";
 import { checkReady } from "../middleware/guard.ts";
-import { errorCodes } from "../schema/openapi/error_responses.ts";
-import type { Operation } from "../schema/openapi/operation.ts";
+import { errorCodes } from "./openapi/error_responses.ts";
+import type { DescribedOperation } from "./openapi/operation.ts";
 import { CODE_LISTS } from "../schema/onix_codes.ts";
 import { OTHER_WORDS } from "../schema/spelling.ts";
 import { type Guide, readGuides } from "./guides.ts";
-import { ok } from "./responses.ts";
+import { ok } from "../middleware/responses.ts";
 
 /* The health checks, the OpenAPI document and the reference page. */
 
@@ -26,14 +26,14 @@ export async function checkReadiness(
 }
 
 /** `GET /openapi.json`: creates the handler of the OpenAPI 3.1 document of these operations. */
-export function describe(operations: () => readonly Operation[]): Handler {
+export function describe(operations: () => readonly DescribedOperation[]): Handler {
   return constant(async ({ apiPrefix }) => {
-    const { openapiDocument } = await import("../schema/openapi/document.ts");
+    const { openapiDocument } = await import("./openapi/document.ts");
     return openapiDocument(operations(), apiPrefix);
   });
 }
 
-/** The page's own files change together, with a release: browsers ask whether theirs are current. */
+/** How long browsers keep the files of Swagger UI. They revalidate the page's own files, which change with each release. */
 const AN_HOUR = "public, max-age=3600";
 
 /** Restricts the page to this service. Swagger UI has `data:` images for its icons. */
@@ -48,7 +48,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The files of `docs/` that the page loads, beside Swagger UI. */
+/** The files of `docs/` that the page loads, besides Swagger UI. */
 const OWN_FILES = [
   "page.css",
   "swagger.css",
@@ -121,7 +121,7 @@ export const DOCS: Record<string, Handler> = {
   ),
 };
 
-/** What the search of the page knows beside the OpenAPI document: other words for fields, and the ONIX lists. */
+/** The words that the search of the page adds to the OpenAPI document: synonyms of fields, and the ONIX lists. */
 function searchWords(): string {
   const lists = Object.entries(CODE_LISTS).map(([number, { title, codes }]) => [
     number,

@@ -1,10 +1,10 @@
 import type { Token, Tokens } from "marked";
 
 /*
- * The guides of the reference page. Each is a Markdown file, which a code host shows
- * too: a title, a sentence that says what it is for, and the rest. Code blocks that follow
- * one another are one sample in several languages. marked parses them: it depends on
- * nothing, and a grammar of our own would be one more to keep.
+ * The guides of the reference page. Each is a Markdown file, which a code host shows as well: a
+ * title, a sentence on its purpose, and the content. Adjacent code blocks are one sample in several
+ * languages. marked parses the files, since it has no dependencies and a grammar of our own would
+ * be one more to maintain.
  */
 
 /** The names of the guides in `docs/guides`, in the order of the page. A name is the guide's address. */
@@ -13,6 +13,7 @@ export const GUIDES = [
   "create",
   "find",
   "batch",
+  "sheets",
   "handling",
   "undo",
   "copy",
@@ -20,6 +21,7 @@ export const GUIDES = [
   "onix",
   "nights",
   "ready",
+  "recipients",
   "requests",
   "versions",
 ];

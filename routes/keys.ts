@@ -1,12 +1,18 @@
-import { type ListedKey, listedKey, listKeys, newKey, revokeOwnKey } from "../db/access.ts";
+import {
+  keepRecipient,
+  type ListedKey,
+  listedKey,
+  listKeys,
+  newKey,
+  revokeOwnKey,
+} from "../db/access.ts";
 import { pageOf } from "../db/entry_page.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
-import { successText } from "../middleware/respond.ts";
 import type { NewApiKey, Revocation } from "../schema/api_key.ts";
-import { ApiError } from "../schema/errors.ts";
+import { ApiError, invalid, unknownReference } from "../schema/errors.ts";
 import type { PageQuery } from "../schema/record_query.ts";
-import { locationOf, ok, page } from "./responses.ts";
+import { issued, ok, page } from "../middleware/responses.ts";
 
 /* The handlers of API keys. */
 
@@ -24,17 +30,17 @@ export async function create(
   context: Admitted<unknown, NewApiKey>,
 ): Promise<HandlerResponse> {
   const { database, body } = context;
-  const expiresAt = body.expires_at;
-  const { id, key, statement } = newKey({ ...body, expiresAt });
-  const [, [stored]] = await database.write(statement, listedKey(id));
-  return {
-    status: 201,
-    body: successText(JSON.stringify({ ...shownKey(stored!), key })),
-    headers: {
-      "location": locationOf(context, id),
-      "cache-control": "no-store",
-    },
-  };
+  const { expires_at: expiresAt, recipient_id: recipient } = body;
+  const { id, key, statement } = newKey({ ...body, expiresAt, recipient });
+  const stored = await database.transaction(async (tx) => {
+    if (recipient) {
+      const [[known]] = await tx.send(keepRecipient(recipient));
+      if (!known) throw invalid("The body", [unknownReference("/recipient_id")]);
+    }
+    const [, [stored]] = await tx.commit(statement, listedKey(id));
+    return stored!;
+  });
+  return issued(context, id, { ...shownKey(stored), key });
 }
 
 /** `GET /api-keys/{key_id}`. */

@@ -1,24 +1,22 @@
-import { listChanges } from "../db/products/changes.ts";
 import { getProduct, getProductArray } from "../db/products/read.ts";
 import { listProducts } from "../db/products/list.ts";
 import {
   createProduct,
   deleteProduct,
+  type FormOutcome,
   replaceProductArray,
   updateProduct,
 } from "../db/products/write.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
-import type { Admitted } from "../middleware/guard.ts";
-import { successText } from "../middleware/respond.ts";
-import { type ChangesQuery, cursorText } from "../schema/changes_query.ts";
+import { type Admitted, pacedView } from "../middleware/guard.ts";
 import type { ListQuery } from "../schema/list_query.ts";
 import type { Entry, ProductBody } from "../schema/bodies.ts";
-import { type Choice, isChoice } from "../schema/history.ts";
 import { unusedForm } from "../schema/ignored.ts";
 import type { ArrayName } from "../schema/product.ts";
+import { otherBookWarnings } from "../schema/isbn.ts";
 import { rivalPricesIn } from "../schema/rival_prices.ts";
-import { getPast } from "./history.ts";
-import { created, current, deletion, page } from "./responses.ts";
+import { created, current, deletion, page } from "../middleware/responses.ts";
+import { sharedFormWarnings } from "../schema/shared_form.ts";
 
 /* The handlers of products (specification, 4), their territories and sales rights. */
 
@@ -26,7 +24,7 @@ import { created, current, deletion, page } from "./responses.ts";
 export async function list(
   context: Admitted<ListQuery>,
 ): Promise<HandlerResponse> {
-  return page(context, await listProducts(context.database, context.query));
+  return page(context, await listProducts(context.database, context.query, pacedView(context)));
 }
 
 /** `POST /products`. */
@@ -35,17 +33,16 @@ export async function create(
 ): Promise<HandlerResponse> {
   const { database, body, keyed } = context;
   const outcome = await createProduct(database, body, keyed);
-  noteUnusedForm(context, outcome.response);
+  noteWarnings(context, outcome);
   return created(context, outcome);
 }
 
 /** `GET /products/{id}`. */
 export async function get(
-  context: Admitted<Choice>,
+  context: Admitted,
 ): Promise<HandlerResponse> {
-  const { database, params, query } = context;
-  if (isChoice(query)) return await getPast(context);
-  const { product, etag } = await getProduct(database, params.id);
+  const { database, params } = context;
+  const { product, etag } = await getProduct(database, params.id, pacedView(context));
   return current(product, etag);
 }
 
@@ -54,21 +51,19 @@ export async function update(
   context: Admitted<unknown, ProductBody>,
 ): Promise<HandlerResponse> {
   const { database, params, body, precondition } = context;
-  const product = await updateProduct(database, params.id, body, precondition);
-  noteUnusedForm(context, product);
-  return current(product);
+  const updated = await updateProduct(database, params.id, body, precondition);
+  noteWarnings(context, updated);
+  return current(updated.product);
 }
 
-/** Adds a product form without effect to the ignored fields: the product has no format that stores it. */
-function noteUnusedForm(
+/** Reports that the product form has no effect or changes other products, and that ISBNs differ. */
+function noteWarnings(
   context: Admitted<unknown, ProductBody>,
-  product: string,
+  { sharedForm, isFormUnused }: FormOutcome,
 ): void {
   const { body, ignored = [] } = context;
-  // A string in JSON cannot contain these quotation marks.
-  if (body.product_form_id && product.includes('"format_id":null')) {
-    context.ignored = [...ignored, unusedForm(body)];
-  }
+  if (isFormUnused) context.ignored = [...ignored, unusedForm(body)];
+  context.warnings = [...sharedFormWarnings(sharedForm, body), ...otherBookWarnings(body)];
 }
 
 /** `DELETE /products/{id}`. */
@@ -78,21 +73,13 @@ export async function remove(
   return deletion(id, await deleteProduct(database, id, precondition));
 }
 
-/** `GET /products/changes`. */
-export async function follow(
-  { database, query }: Admitted<ChangesQuery>,
-): Promise<HandlerResponse> {
-  const { changes, cursor, more } = await listChanges(database, query);
-  const meta = { cursor: cursorText(cursor), more };
-  return { status: 200, body: successText(changes, meta) };
-}
-
 /** `GET /products/{id}/…`: an array. The ETag is the product's, as `If-Match` requires. */
 export function getArray(
   array: ArrayName,
 ): (context: Admitted) => Promise<HandlerResponse> {
-  return async ({ database, params }) => {
-    const { text, etag } = await getProductArray(database, params.id, array);
+  return async (context) => {
+    const { database, params } = context;
+    const { text, etag } = await getProductArray(database, params.id, array, pacedView(context));
     return current(text, etag);
   };
 }
@@ -107,7 +94,7 @@ export function replaceArray(
     );
 }
 
-/** `PUT /products/{id}/territories`. Warns of prices of which nobody knows which one counts. */
+/** `PUT /products/{id}/territories`. Warns of prices that compete for the same supply. */
 export async function replaceTerritories(
   context: Admitted<unknown, Entry[]>,
 ): Promise<HandlerResponse> {

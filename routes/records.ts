@@ -5,6 +5,7 @@ import { addToProgram, listProgramProducts, removeFromProgram } from "../db/reco
 import {
   createRecord,
   deleteRecord,
+  findNamesakes,
   getRecord,
   listRecords,
   updateRecord,
@@ -13,8 +14,10 @@ import { withCount } from "../middleware/conditional.ts";
 import type { HandlerResponse } from "../middleware/context.ts";
 import type { Admitted } from "../middleware/guard.ts";
 import type { Entry } from "../schema/bodies.ts";
+import { detailAt } from "../schema/errors.ts";
 import type { CodeQuery, PageQuery, RecordQuery } from "../schema/record_query.ts";
-import { created, current, deletion, ok, page } from "./responses.ts";
+import { nounOf } from "../schema/records.ts";
+import { created, current, deletion, ok, page } from "../middleware/responses.ts";
 
 /*
  * The handlers of the tables that products refer to, of publishing programs and of code
@@ -34,10 +37,36 @@ export async function create(
   context: Admitted<unknown, Entry>,
 ): Promise<HandlerResponse> {
   const { database, params, body, keyed } = context;
-  return created(
-    context,
-    await createRecord(database, params.records, body, keyed),
-  );
+  const namesakes = await namesakesOf(context);
+  const outcome = await createRecord(database, params.records, body, keyed);
+  noteNamesakes(context, namesakes, outcome.id);
+  return created(context, outcome);
+}
+
+/** The ids of the records that have the name in the body already. They are read before the write. */
+async function namesakesOf(
+  { database, params, body }: Admitted<unknown, Entry>,
+): Promise<string[]> {
+  return typeof body.name === "string"
+    ? await findNamesakes(database, params.records, body.name)
+    : [];
+}
+
+/** Warns that other records have the same name: a body of a product cannot name one of them. */
+function noteNamesakes(
+  context: Admitted<unknown, Entry>,
+  namesakes: readonly string[],
+  own: string | null,
+): void {
+  const others = namesakes.filter((id) => id !== own);
+  if (others.length === 0) return;
+  const noun = nounOf(context.params.records);
+  context.warnings = [detailAt(
+    "/name",
+    `duplicate: Another ${noun} has this name: ${
+      others.join(", ")
+    }. A product can refer to either by its id alone`,
+  )];
 }
 
 /** `GET /{records}/{id}`: the record, and the number of products that refer to it. */
@@ -57,10 +86,13 @@ export async function get(
 
 /** `PUT /{records}/{id}`. */
 export async function update(
-  { database, params, body, precondition }: Admitted<unknown, Entry>,
+  context: Admitted<unknown, Entry>,
 ): Promise<HandlerResponse> {
-  const { records, id } = params;
-  return current(await updateRecord(database, records, id, body, precondition));
+  const { database, params: { records, id }, body, precondition } = context;
+  const namesakes = await namesakesOf(context);
+  const record = await updateRecord(database, records, id, body, precondition);
+  noteNamesakes(context, namesakes, id.toLowerCase());
+  return current(record);
 }
 
 /** `DELETE /{records}/{id}`. */

@@ -3,8 +3,9 @@ import type { Handler, Routed, Services } from "../middleware/context.ts";
 import { createGuard } from "../middleware/guard.ts";
 import { pathOf } from "../middleware/request.ts";
 import { ApiError } from "../schema/errors.ts";
-import { PATH_PARAMETERS, type PathParameters } from "../schema/openapi/operation.ts";
-import { expandTables } from "../schema/openapi/tables.ts";
+import type { PathParameters } from "../schema/operation.ts";
+import { bodySchema, PATH_PARAMETERS } from "./openapi/operation.ts";
+import { expandTables } from "./openapi/tables.ts";
 import { OWN_TABLES, pathOfTable, type RecordTable, SHARED_TABLES } from "../schema/records.ts";
 import { UUID_PATTERN } from "../schema/values.ts";
 import { DOCS } from "./docs.ts";
@@ -35,7 +36,7 @@ const TABLES_BY_PATH = new Map(
 
 /** The routes of the operations, and of the reference page. */
 export function routesOf({ apiPrefix, docs }: Services): Routes {
-  const guard = createGuard();
+  const guard = createGuard(bodySchema);
   const paths = Map.groupBy(
     expandTables(OPERATIONS),
     ({ key }) => key.split(" ")[1]!,
@@ -90,7 +91,7 @@ function beginningOf(path: string, prefix: string): string {
   return end < 0 ? path : path.slice(0, end);
 }
 
-/** The handler of a request and what its path says, or the response to `OPTIONS`. */
+/** The handler of a request with the parameters of its path, or the response to `OPTIONS`. */
 type Matched =
   | Pick<Routed, "operation" | "params"> & { handle: Handler; path: string }
   | { allow: string };

@@ -1,5 +1,6 @@
 import { pause } from "../db/connections/deadline.ts";
 import { errorFields, type Log } from "../middleware/log.ts";
+import { EVENTS } from "../middleware/events.ts";
 
 /** The pause between attempts to listen again. Closed connections free descriptors. */
 const PAUSE_MS = 200;
@@ -25,7 +26,7 @@ export function serve(
         await server.finished;
       } catch (cause) {
         log("error", {
-          message: "Cannot accept connections: listening again",
+          message: EVENTS.notAccepting,
           cause: errorFields(cause),
         });
         server.shutdown().catch(() => {});

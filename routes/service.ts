@@ -1,33 +1,28 @@
-import { connectionAdvice } from "../db/connections/errors.ts";
+import { Activity } from "../db/background.ts";
 import { openDatabase } from "../db/database.ts";
-import {
-  checkMigrated,
-  hasOrganizations,
-  install,
-  installDemo,
-  issueDemoKey,
-} from "../db/migrate.ts";
-import type { CopiedWebhook } from "../db/origin.ts";
-import { keepDeletingOldVersions } from "../db/history/retention.ts";
-import { keepSpreading } from "../db/products/renames.ts";
+import { installDemo, issueDemoKey, type UnusedDemo } from "../db/migrate.ts";
+import { keepDeletingOldVersions } from "../features/history/db/retention.ts";
+import { keepPropagating } from "../features/changes/db/renames.ts";
 import { openReplica } from "../db/replica.ts";
-import { logDisabled } from "../middleware/sender/disabled.ts";
-import { openSender } from "../middleware/sender/sender.ts";
+import { openSender } from "../features/webhooks/sender/sender.ts";
 import { createTokenVerifier } from "../middleware/jwt.ts";
-import type { Log } from "../middleware/log.ts";
-import { toApiError } from "../middleware/respond.ts";
+import { causeOf, type Log } from "../middleware/log.ts";
 import { openTelemetry } from "../middleware/telemetry.ts";
 import type { Config } from "../schema/config.ts";
-import { createHandler } from "./mod.ts";
+import { EVENTS } from "../middleware/events.ts";
+import { createHandler } from "./handler.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { prepare } from "./preparation.ts";
+
+/*
+ * Puts the service together: database, replica, handler, sender of webhooks, background work, stop.
+ */
 
 /** The time limit for running requests. Deno Deploy and most supervisors kill after 5 s. */
 const DRAIN_MS = 4_000;
 
-/** The part of that time for the messages of webhooks. */
+/** The part of that time in which webhooks finish their messages. */
 const SENDER_MS = 3_000;
-
-/** A second signal within this time is ignored: `deno task` repeats Ctrl-C. */
-const DUPLICATE_SIGNAL_MS = 500;
 
 /** The difference between the time limits of a request and of a statement. */
 const MARGIN_MS = 1_000;
@@ -39,7 +34,7 @@ const SEND_TIMEOUT_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
-/** The service of a process, from its start to its end. */
+/** The service of a process: `preparation.ts` starts it, `lifecycle.ts` knows its state. */
 export interface Service {
   fetch(request: Request): Promise<Response>;
   /**
@@ -48,23 +43,23 @@ export interface Service {
    * called again.
    */
   stop(close?: () => Promise<void>): Promise<void>;
-  /** Shows a key for the demo organization of the embedded database, unless it has one. */
-  issueDemoKey(show: (key: string) => Promise<void>): Promise<void>;
+  /**
+   * Shows a key of the demo organization in the embedded database (`issueDemoKey` of
+   * `db/migrate.ts`).
+   */
+  issueDemoKey(show: (key: string) => Promise<boolean>): Promise<UnusedDemo | undefined>;
 }
 
 /** The parts of the process that the service uses. */
 export interface Process {
   log: Log;
-  /** Waits until the log is written. Returns false after half a second. */
+  /** Waits until all output is written. Returns false after half a second. */
   flush(): Promise<boolean>;
   /** Ends the process because of an error that a retry cannot fix. */
   exitWith(error: Error): Promise<never>;
 }
 
-/**
- * Opens the database and migrates it. Requests are refused until the database is
- * ready.
- */
+/** Opens the database and prepares it. Until it is ready, requests are answered with 503. */
 export async function openService(
   config: Config,
   { log, flush, exitWith }: Process,
@@ -78,14 +73,13 @@ export async function openService(
   if (replica) telemetry.measure("replica", replica);
   /** The queries of the preparation, which may take long. */
   const setupQueries = () => database.for({ deadline: performance.now() + HOUR_MS });
+  const lifecycle = new Lifecycle();
+  const activity = new Activity();
   const sender = openSender(database, config.webhooks, {
     log,
-    requests: () => inFlight,
+    activity,
+    requests: () => lifecycle.inFlight,
   });
-  let state: "starting" | "ready" | "stopping" = "starting";
-  let stoppedAt = 0;
-  let inFlight = 0;
-  const drained = Promise.withResolvers<void>();
 
   const handle = createHandler({
     database,
@@ -102,129 +96,87 @@ export async function openService(
     bodyTimeoutMs: BODY_TIMEOUT_MS,
     sendTimeoutMs: SEND_TIMEOUT_MS,
     deadlineMs: config.database.statementTimeoutMs + MARGIN_MS,
-    isReady: () => state === "ready",
+    isReady: () => lifecycle.isReady,
   });
 
   function logReplica(isDown: boolean, reason?: unknown): void {
-    if (!isDown) return log("warn", { message: "The replica is up again" });
+    if (!isDown) return log("warn", { message: EVENTS.replicaUp });
     log("warn", {
-      message: "The replica is down: the primary serves all reads",
+      message: EVENTS.replicaDown,
       cause: causeOf(reason),
     });
   }
 
-  function logCopied(disabled: readonly CopiedWebhook[]): void {
-    for (const { organization_id, ...webhook } of disabled) {
-      logDisabled(log, organization_id, {
-        ...webhook,
-        disabled_reason: "copied",
-      });
-    }
-  }
-
-  /** Unlike the embedded database, a PostgreSQL begins without a demo organization. */
-  async function adviseFirstKey(): Promise<void> {
-    if (await hasOrganizations(setupQueries())) return;
-    log("warn", {
-      message: "The database has no organization: nobody can use the API yet",
-      advice:
-        'deno task organization create "NAME" prints its ID, deno task key create --organization ID --name NAME a key',
-    });
-  }
-
-  async function prepare(): Promise<void> {
-    try {
-      if (config.migrateOnStart) logCopied(await install(setupQueries()));
-      else await checkMigrated(setupQueries());
-      if (state !== "starting") return;
-      if (config.database.url) await adviseFirstKey();
-      state = "ready";
-      sender.start();
-    } catch (error) {
-      if (state === "stopping") return;
-      // The embedded database is never temporarily unavailable.
-      const isTemporary = config.database.url &&
-        toApiError(error).code === "SERVICE_UNAVAILABLE";
-      if (!isTemporary) throw withAdvice(error as Error);
-      log("warn", {
-        message: "The database is not ready: trying again",
-        cause: causeOf(error),
-        advice: connectionAdvice(error),
-      });
-      Deno.unrefTimer(setTimeout(() => prepare().catch(exitWith), 1_000));
-    }
-  }
-
-  await prepare();
+  await prepare({
+    config,
+    lifecycle,
+    log,
+    setupQueries,
+    begin: () => sender.start(),
+    exitWith,
+  });
   if (!config.database.url) await installDemo(setupQueries());
   const warn = (message: string) => (error: unknown) => {
-    if (state !== "ready") return;
-    log("warn", { message: `${message}: trying again`, cause: causeOf(error) });
+    if (!lifecycle.isReady) return;
+    log("warn", { message, cause: causeOf(error) });
   };
-  const stopSpreading = keepSpreading(
+  const propagation = keepPropagating(
     database,
-    warn("Spreading renames to products has failed"),
+    activity,
+    warn(EVENTS.spreadingFailed),
   );
-  const stopDeleting = keepDeletingOldVersions(
+  const deleting = keepDeletingOldVersions(
     database,
     config.historyDays,
-    warn("Deleting old versions of products has failed"),
+    activity,
+    warn(EVENTS.deletingFailed),
   );
   return {
     async issueDemoKey(show) {
-      if (!config.database.url) await issueDemoKey(setupQueries(), show);
+      if (!config.database.url) return await issueDemoKey(setupQueries(), show);
     },
     async fetch(request) {
-      inFlight++;
-      const response = await handle(request);
-      inFlight--;
-      if (isWrite(request) && response.ok) sender.productsChanged();
-      if (inFlight === 0 && state === "stopping") drained.resolve();
-      return response;
+      if (!isHealthCheck(request)) activity.requestCame();
+      return await lifecycle.track(async () => {
+        const response = await handle(request);
+        if (isWrite(request) && response.ok) {
+          propagation.wake();
+          sender.productsChanged();
+        }
+        return response;
+      });
     },
     async stop(close) {
-      if (state === "stopping") {
-        if (performance.now() - stoppedAt > DUPLICATE_SIGNAL_MS) Deno.exit(1);
-        return;
-      }
-      state = "stopping";
-      stoppedAt = performance.now();
-      log("info", { message: "The service is stopping" });
+      if (!lifecycle.stop()) return;
+      log("info", { message: EVENTS.stopping });
       const lastResort = setTimeout(async () => {
         log("warn", {
-          message: "The service is stopping with unfinished requests",
+          message: EVENTS.unfinished,
         });
         await flush();
         Deno.exit(0);
       }, DRAIN_MS);
       Deno.unrefTimer(lastResort);
-      stopSpreading();
-      stopDeleting();
+      propagation.stop();
+      deleting.stop();
       // Closing the server first would cut off arriving bodies.
       const sent = sender.stop(performance.now() + SENDER_MS);
-      if (inFlight > 0) await drained.promise;
+      await lifecycle.drain();
       await sent;
       await close?.();
       await Promise.all([database.close(0.5), replica?.close(0.5)]);
-      log("info", { message: "The service has stopped" });
+      log("info", { message: EVENTS.stopped });
       // `deno serve` may still be sending the last responses: it exits by itself.
       if (!await flush()) Deno.exit(0);
     },
   };
 }
 
+/** Monitoring does not keep an idle service busy. */
+function isHealthCheck({ url }: Request): boolean {
+  return new URL(url).pathname.startsWith("/health/");
+}
+
 function isWrite({ method }: Request): boolean {
   return method === "POST" || method === "PUT" || method === "DELETE";
-}
-
-/** The error, with advice for the operator. */
-function withAdvice(error: Error): Error {
-  const advice = connectionAdvice(error);
-  return advice ? new Error(`${error.message}: ${advice}`, { cause: error }) : error;
-}
-
-/** The log fields of a connection error. Its message quotes no client data. */
-function causeOf(error: unknown) {
-  const { code, message } = error as Error & { code?: string };
-  return { code, message };
 }

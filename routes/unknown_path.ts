@@ -1,15 +1,27 @@
 import type { Services } from "../middleware/context.ts";
 import { pathOf } from "../middleware/request.ts";
 import { ApiError } from "../schema/errors.ts";
+import {
+  isShared,
+  nounOf,
+  OWN_TABLES,
+  pathOfTable,
+  type RecordTable,
+  SHARED_TABLES,
+} from "../schema/records.ts";
 import { bareIsbn } from "../schema/values.ts";
 
-/** The path of a product with something else in place of the id. */
-const PRODUCT = /^\/products\/([^/]+)$/;
+/** A path with another value in place of the id: its resource, and that value. */
+const WITHOUT_ID = /^(\/[a-z-]+)\/([^/]+)(?:\/.*)?$/;
 
-/** What monitors ask by habit. */
+/** Paths that monitors request by convention. */
 const HEALTH = /\/health(?:z|check)?(?:\/|$)/;
 
 const ISBN = /^(?:\d-?){9}(?:(?:\d-?){3}\d|[\dXx])$/;
+
+const TABLES = new Map<string, RecordTable>(
+  [...OWN_TABLES, ...SHARED_TABLES].map((table) => [pathOfTable(table), table]),
+);
 
 /** The error for an unknown path. Its message suggests a valid one. */
 export function unknownPath(
@@ -17,25 +29,45 @@ export function unknownPath(
   { apiPrefix: prefix, docs }: Services,
 ): ApiError {
   const path = pathOf(request);
-  const given = path.startsWith(prefix) ? PRODUCT.exec(path.slice(prefix.length))?.[1] : undefined;
-  if (given !== undefined) {
-    const isbn = ISBN.test(given) ? bareIsbn(given) : undefined;
-    const search = isbn
-      ? `by ISBN, use ${prefix}/products?isbn${isbn.length}=${isbn}`
-      : `for products, use ${prefix}/products?search=`;
-    return notFound(
-      `The path of a product requires its id, a UUID: to search ${search}`,
-    );
-  }
   if (HEALTH.test(path)) {
     return notFound(
       "Unknown path: whether the service is ready is at /health/ready, whether it runs at /health/live",
     );
   }
+  // A regular expression would compare each run of slashes again from each of them.
+  let end = path.length;
+  while (path[end - 1] === "/") end--;
+  const withoutSlash = path.slice(0, end);
+  if (withoutSlash !== path && !["", prefix].includes(withoutSlash)) {
+    return notFound(`Unknown path: paths have no slash at the end: use ${withoutSlash}`);
+  }
+  const hint = path.startsWith(prefix) ? findById(path.slice(prefix.length), prefix) : undefined;
+  if (hint) return notFound(hint);
   const description = `${prefix}/openapi.json`;
   return notFound(
     `Unknown path: see ${docs ? `/docs and ${description}` : description}`,
   );
+}
+
+/**
+ * Advice to find the id of a record by the name or code in the path: `/publishers/Penguin`,
+ * `/product-forms/BC`.
+ */
+function findById(path: string, prefix: string): string | undefined {
+  const [, resource = "", given = ""] = WITHOUT_ID.exec(path) ?? [];
+  if (resource === "/products") {
+    const isbn = ISBN.test(given) ? bareIsbn(given) : undefined;
+    const search = isbn
+      ? `by ISBN, use ${prefix}/products?isbn${isbn.length}=${isbn}`
+      : `for products, use ${prefix}/products?search=`;
+    return `The path of a product requires its id, a UUID: to search ${search}`;
+  }
+  const table = TABLES.get(resource);
+  if (!table) return;
+  // Code lists have no filter by name: their lists are short.
+  const parameter = isShared(table) ? "code" : "name";
+  return `The path of a ${nounOf(table)} requires its id, a UUID: to find it by ${parameter}, ` +
+    `use ${prefix}${resource}?${parameter}=${given}`;
 }
 
 function notFound(message: string): ApiError {

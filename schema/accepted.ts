@@ -1,5 +1,11 @@
-import type * as v from "valibot";
-import { type Entry, isOfProduct, type ProductBody } from "./bodies.ts";
+import * as v from "valibot";
+import {
+  CreateProduct,
+  type Entry,
+  isOfProduct,
+  type ProductBody,
+  UpdateProduct,
+} from "./bodies.ts";
 import { type ApiError, invalidBody, MAX_ERRORS, pointerTo } from "./errors.ts";
 import { type Fields, namesIn } from "./fields.ts";
 import { sentField, withNames } from "./named.ts";
@@ -8,11 +14,25 @@ import { ROWS, SCALARS } from "./product.ts";
 import { REFERENCES } from "./references.ts";
 
 /*
- * A body at fault is looked at to its end: the references and dates that it has beside the
- * fault are checked against what is stored, so that all its errors are told at once.
+ * Keeps what is valid in an invalid body, so that one response lists all errors. The references and
+ * dates among the invalid fields are checked against stored records. For example, a body with an
+ * empty title and an unknown `license_id` gets both errors.
  */
 
-/** The error of a body with these issues. That of a product has what was accepted and can be checked. */
+/** Validates a body as that of `POST /products` or `PUT /products/{id}`. */
+export function validBody(
+  method: "create" | "update",
+  body: Record<string, unknown>,
+): ProductBody | ApiError {
+  const schema = method === "create" ? CreateProduct : UpdateProduct;
+  const result = v.safeParse(schema, body);
+  return result.success ? result.output : refusedBody(schema, body, result.issues);
+}
+
+/**
+ * Returns the error of a body with these issues. For a product, the error keeps the valid
+ * references and dates.
+ */
 export function refusedBody(
   schema: v.GenericSchema,
   sent: unknown,
@@ -21,13 +41,17 @@ export function refusedBody(
   const error = invalidBody(issues);
   // Beyond this number, values are not validated.
   const isWhole = isObject(sent) && issues.length <= MAX_ERRORS;
+  if (isWhole) error.sent = sent;
   if (isWhole && isOfProduct(schema)) {
     error.accepted = acceptedParts(sent, new Set(issues.map(pointerTo)));
   }
   return error;
 }
 
-/** What else of a body can be checked, at its place. A reference that is refused, at these pointers, is null. */
+/**
+ * Returns the references and dates of a body, in its structure. References at the refused pointers
+ * are null.
+ */
 function acceptedParts(
   sent: Entry,
   refused: ReadonlySet<string>,
@@ -38,7 +62,7 @@ function acceptedParts(
     const given = sent[array];
     const entries = Array.isArray(given) && !refused.has(`/${array}`)
       ? given
-      // It may have had any.
+      // The array is invalid, so it may have had any reference.
       : [undefined];
     accepted[array] = entries.map((entry, i) =>
       acceptedReferences(entry, `/${array}/${i}`, array, fields, refused)
@@ -52,7 +76,7 @@ function acceptedParts(
   return accepted;
 }
 
-/** The dates of a product, of which the stored ones may contradict those of the body. */
+/** The dates of a product: stored dates may contradict those of the body. */
 const DATE_FIELDS = ["publication_date", "publishing_dates"];
 
 /** The fields that refer to records, by the array that has them. */

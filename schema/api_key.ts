@@ -2,7 +2,9 @@ import * as v from "valibot";
 import { DateTime, isFuture } from "./date_time.ts";
 import { closedObject } from "./objects.ts";
 import { Time } from "./parameters.ts";
-import { described, heading, oneOf, optional, Timestamp } from "./values.ts";
+import { described, heading, oneOf, optional, Timestamp, Uuid } from "./values.ts";
+
+/* The bodies and responses of API keys. */
 
 export const Scope = oneOf("read", "write");
 
@@ -12,8 +14,11 @@ const KEY_NAME = "What the key is for, such as the program that uses it.";
 
 const SCOPE = "Whether the key may only read, or also write.";
 
+const RECIPIENT =
+  "The recipient whose products and fields the key sees, for its whole life. Only of a key that reads.";
+
 /** The body of `POST /api-keys`. */
-export const NewApiKey = closedObject({
+const AnyNewApiKey = closedObject({
   name: described(KEY_NAME, heading(200)),
   scope: described(SCOPE, Scope),
   expires_at: described(
@@ -23,7 +28,19 @@ export const NewApiKey = closedObject({
       v.check(isFuture, "in_the_past: Expected a time in the future"),
     )),
   ),
+  recipient_id: described(`${RECIPIENT} Without it, the key sees everything.`, optional(Uuid)),
 });
+
+export const NewApiKey = v.pipe(
+  AnyNewApiKey,
+  v.forward(
+    v.check(
+      ({ scope, recipient_id }) => scope === "read" || (recipient_id ?? null) === null,
+      "invalid_value: A key of a recipient has the scope read",
+    ),
+    ["scope"],
+  ),
+);
 
 export type NewApiKey = v.InferOutput<typeof NewApiKey>;
 
@@ -45,6 +62,7 @@ export const ApiKey = v.object({
   ),
   name: described(KEY_NAME, v.string()),
   scope: described(SCOPE, Scope),
+  recipient_id: described(`${RECIPIENT} Null if it sees everything.`, v.nullable(Uuid)),
   created_at: described("The time at which the key was created.", Timestamp),
   expires_at: described(
     "The time from which the key no longer works. Null if it does not expire.",

@@ -16,15 +16,15 @@ import {
   type Shown,
   type Values,
 } from "./fields.ts";
-import { guarded, UNRULED } from "./defects.ts";
+import { catchDefect, DEFECT_TEXT } from "./defects.ts";
 import {
   array,
   at,
+  checkWithRule,
   chosen,
   closedObject,
   DUPLICATE,
   isObject,
-  judged,
   list,
   MAX_ENTRIES,
   object,
@@ -36,15 +36,18 @@ import { type OwnTable, PRODUCTS, RECORDS, type RecordTable } from "./records.ts
 import { described, NoId, text, Uuid } from "./values.ts";
 
 /*
- * The schemas that follow from the description of fields: one walk over a field makes each
- * of its forms. PostgreSQL generates the JSON of responses, whose schemas document it, and
- * tests check every response against them.
+ * Derives the schemas of bodies, files and responses from the descriptions of fields. One walk over a
+ * field makes each of its forms. PostgreSQL generates the JSON of responses. Their schemas document
+ * it, and tests check every response against them.
  */
 
 /**
- * `new` for what creates a row, `changed` for what updates one: every field is optional.
- * `restored` for the line of a file: what is new, with the ids that it had. `shown` for
- * responses.
+ * The forms of a schema:
+ *
+ *     new       creates a row
+ *     changed   updates a row: every field is optional
+ *     restored  a line of a file: as `new`, with the ids of the file
+ *     shown     a response
  */
 export type Form = "new" | "changed" | "restored" | "shown";
 
@@ -65,7 +68,7 @@ export interface ProductBody {
 /** A validated line of a file. */
 export interface RestoredLine extends Entry {
   id: string;
-  /** What `GET` does not show, by name. */
+  /** The stored data that `GET` does not show, by name. */
   stored: Record<string, unknown[] | undefined>;
 }
 
@@ -77,8 +80,8 @@ const ofProducts = new WeakSet<v.GenericSchema>();
 export const NAMED: Record<string, v.GenericSchema> = {};
 
 /**
- * An object with these fields, after those of `before`. In bodies, the fields that only
- * responses have are ignored.
+ * Returns the schema of an object with the fields of `before`, then these. In bodies, response-only
+ * fields are ignored.
  */
 export function objectOf(
   fields: Fields,
@@ -107,7 +110,7 @@ export function objectOf(
   }) as Schema;
 }
 
-/** What a field means that a body may have, and that is not written. */
+/** Describes a field that bodies may have although it is ignored. */
 function ignoredMeaning(name: string, field: Field): string | undefined {
   if (field.kind !== "shown" || !isName(field)) return meaningOf(name, field);
   const { about, reference, column } = field as Field & typeof field;
@@ -176,7 +179,10 @@ function shownColumn({ response, isRequired, fallback }: Column) {
   return isRequired || fallback !== undefined ? response : v.nullable(response);
 }
 
-/** A column of a record, which is absent without a reference, unless it is always there. */
+/**
+ * Returns the schema of a referenced record's column. Without a reference, it is absent, or null if
+ * it is always there.
+ */
 function shownField(
   { reference, column, isAlwaysThere }: Shown,
   fields: Fields,
@@ -196,7 +202,7 @@ function shownValues(field: Values | List): v.GenericSchema {
 }
 
 /** The array of values in a body. */
-export function givenValues(field: Values | List): v.GenericSchema {
+function givenValues(field: Values | List): v.GenericSchema {
   const min = field.isRequired ? 1 : 0;
   if (field.kind === "list") {
     const { item, max, isDistinct } = field;
@@ -221,7 +227,7 @@ function givenRows(rows: Rows, form: Form): Schema<Entry[]> {
 /** The maximum number of entries in all arrays of a tree. */
 const MAX_ROWS = 20_000;
 
-/** A tree of arrays that has no more entries than a body may have. */
+/** Refuses a tree of arrays with more entries than a body may have. */
 export const BoundedTree = v.pipe(
   v.unknown(),
   v.check(
@@ -258,8 +264,8 @@ function countEntries(value: unknown): number {
 }
 
 /**
- * What is wrong with a body in which arrays came together, each of which was right alone: one
- * has more entries than it may.
+ * Returns the fault of a body that was combined from valid arrays, if one of them has too many
+ * entries.
  */
 export function overfullIn(body: ProductBody): string | undefined {
   for (const [name, value] of Object.entries(body)) {
@@ -292,7 +298,7 @@ function newOrChanged(rows: Rows): Schema {
 
 const schemas = new WeakMap<object, Map<string, Schema>>();
 
-/** The same schema each time: the OpenAPI document names schemas by identity. */
+/** Returns the same schema at each call, because the OpenAPI document names schemas by identity. */
 function once(described: object, form: string, make: () => Schema): Schema {
   const made = schemas.get(described) ?? new Map<string, Schema>();
   schemas.set(described, made);
@@ -302,8 +308,8 @@ function once(described: object, form: string, make: () => Schema): Schema {
 }
 
 /**
- * An entry of an array, or a group. Entries of values, and groups, are the same in all bodies.
- * In a tree, the `id` of a new entry names the row that it replaces.
+ * Returns the schema of an entry, or of a group. Groups and entries of values are the same in all
+ * bodies. In a tree, the `id` of a new entry names the row that it replaces.
  */
 export function entryOf(field: Rows | Values | Group, form: Form): Schema {
   if (field.kind === "rows") {
@@ -327,7 +333,7 @@ export function entryOf(field: Rows | Values | Group, form: Form): Schema {
   });
 }
 
-/** The same schema, registered under the name of its type in this form. */
+/** Registers a schema under the name of its type in this form, and returns it. */
 function named(
   type: string | undefined,
   form: Form,
@@ -409,7 +415,24 @@ export function fieldsOfEntry(array: Rows | Values, entry: Entry): Fields {
   return { ...array.fields, ...array.types[type]?.fields };
 }
 
-/** The types of row that a valid entry can update: its own type, or every type that it is valid for. */
+/**
+ * Returns the fields of an entry that are no longer true, because what they restate has changed and
+ * they have not (`TypeOfRow`).
+ */
+export function outdatedFields({ types = {} }: Rows, before: Entry, now: Entry): string[] {
+  return Object.values(types).flatMap(({ restates = {} }) =>
+    Object.entries(restates).flatMap(([name, others]) => {
+      const isSame = before[name] != null && before[name] === now[name];
+      const isOutdated = others.some((one) => before[one] != null && before[one] !== now[one]);
+      return isSame && isOutdated ? [name] : [];
+    })
+  );
+}
+
+/**
+ * Returns the types of row that a valid entry can update: its own, or, if it has none, each that it
+ * is valid for.
+ */
 export function typesOf(array: Rows, entry: Entry): string[] {
   const own = discriminatedType(array, entry);
   return own ? [own] : Object.keys(array.types!).filter((type) => !issuesAs(array, type, entry));
@@ -426,7 +449,10 @@ function discriminatedType(array: Rows, entry: unknown): string | undefined {
   return Object.keys(array.types!).find((name) => name === type);
 }
 
-/** The type that shares most fields with an entry without one. Only the database knows the row's type. */
+/**
+ * Returns the type with most fields of an entry without one. Only the database knows the type of
+ * its row.
+ */
 function likeliestType(array: Rows, entry: unknown): string | undefined {
   if (!isObject(entry) || discriminatorOf(array) in entry) return;
   const types = Object.entries(array.types!).map(([type, { fields }]) => ({
@@ -437,7 +463,7 @@ function likeliestType(array: Rows, entry: unknown): string | undefined {
   return types.find(({ shared }) => shared.length === most)!.type;
 }
 
-/** The same entry, with the issues of its rules, in bodies. */
+/** Adds the rules of an entry to its schema, in bodies. */
 export function ruled(
   entry: Schema,
   form: Form,
@@ -451,9 +477,9 @@ export function ruled(
       if (!isObject(given)) return;
       const refused = refusedFields(dataset.issues);
       for (const { check, fields } of rules) {
-        const message = guarded(
-          () => judged(given, fields, refused, check),
-          () => UNRULED,
+        const message = catchDefect(
+          () => checkWithRule(given, fields, refused, check),
+          () => DEFECT_TEXT,
         );
         if (message) addIssue({ message, path: at(fields.at(-1)!) });
       }
@@ -487,7 +513,10 @@ export interface NamedRow {
 /** Marks an entry whose id is that of a row to create. No body of a request has it. */
 export const NEW_ROW: unique symbol = Symbol("new row");
 
-/** Yields every id of a row that exists, in an array and the arrays below it. The entries may be invalid. */
+/**
+ * Yields each `id` of an entry that names an existing row, also in the arrays below it. Entries may
+ * be invalid.
+ */
 export function* namedRows(
   array: ArrayField,
   entries: unknown,
@@ -513,8 +542,8 @@ export function recordBody(table: OwnTable, form: Form): Schema {
 }
 
 /**
- * The line of a product or of a record in a file: what `GET` shows of it, whose `id`, times
- * and code are restored, and `stored`.
+ * Returns the schema of a line of a file: a product or record as `GET` shows it, and `stored`. Its
+ * `id`, times and code are restored.
  */
 export function lineBody(
   table: OwnTable | "products",
@@ -537,7 +566,10 @@ export const UpdateProduct = productBody("changed");
 
 const { product_code: _, ...WITHOUT_CODE } = SCALARS;
 
-/** The body of an upsert, which may match `product_code`. `CreateProduct` and `UpdateProduct` validate it. */
+/**
+ * The body of an upsert, which may have the `product_code` to match. `CreateProduct` or
+ * `UpdateProduct` validates it fully.
+ */
 export const UpsertProduct = objectOf(
   { ...WITHOUT_CODE, ...ARRAYS },
   "changed",

@@ -2,6 +2,8 @@ import * as v from "valibot";
 import { didYouMean, slipsBetween } from "./spelling.ts";
 import { parseAllowedTargets } from "./targets.ts";
 
+/* Reads and validates the configuration from environment variables. */
+
 /** Log levels, from the most to the least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
@@ -134,36 +136,44 @@ const VARIABLES = v.object({
 export const VARIABLE_NAMES = Object.keys(VARIABLES.entries)
   .filter((name) => name !== "DENO_DEPLOYMENT_ID");
 
-/** `VARIABLES` with the rules on combinations of variables. */
-const Variables = v.pipe(
-  VARIABLES,
-  v.check(
+type Variable = keyof typeof VARIABLES.entries;
+type Variables = v.InferOutput<typeof VARIABLES>;
+
+/** A rule on several variables, and its message. */
+const RULES: [Variable[], (env: Partial<Variables>) => boolean, message: string][] = [
+  [
+    ["DENO_DEPLOYMENT_ID", "DATABASE_URL"],
     (env) => !env.DENO_DEPLOYMENT_ID || !!env.DATABASE_URL,
     "DATABASE_URL must be set on Deno Deploy: its disk is not persistent",
-  ),
-  v.check(
+  ],
+  [
+    ["DATABASE_REPLICA_URL", "DATABASE_URL"],
     (env) => !env.DATABASE_REPLICA_URL || !!env.DATABASE_URL,
     "DATABASE_URL must be set with DATABASE_REPLICA_URL: it names the replica's primary",
-  ),
-  v.check(
+  ],
+  [
+    ["JWT_JWKS_URL", "JWT_SECRET"],
     (env) => !env.JWT_JWKS_URL || !env.JWT_SECRET,
     "JWT_SECRET must not be set together with JWT_JWKS_URL",
-  ),
-  v.check(
+  ],
+  [
+    ["JWT_JWKS_URL", "JWT_ISSUER"],
     (env) => !env.JWT_JWKS_URL || !!env.JWT_ISSUER,
     "JWT_ISSUER must be set with JWT_JWKS_URL",
-  ),
-  v.check(
+  ],
+  [
+    ["JWT_JWKS_URL", "JWT_AUDIENCE"],
     (env) => !env.JWT_JWKS_URL || !!env.JWT_AUDIENCE,
     "JWT_AUDIENCE must be set with JWT_JWKS_URL",
-  ),
-  v.check(
+  ],
+  [
+    ["JWT_JWKS_URL", "JWT_SECRET", "JWT_ISSUER", "JWT_AUDIENCE"],
     (env) =>
       !!env.JWT_JWKS_URL || !!env.JWT_SECRET ||
       !env.JWT_ISSUER && !env.JWT_AUDIENCE,
     "JWT_SECRET or JWT_JWKS_URL must be set with JWT_ISSUER and JWT_AUDIENCE",
-  ),
-);
+  ],
+];
 
 /** The verification of Bearer tokens: by a shared secret, or by the JWK Set at a URL (RFC 7517). */
 export type TokenConfig =
@@ -180,17 +190,22 @@ export type Environment = (name: string) => string | undefined;
 
 /**
  * Reads the configuration from the environment. An empty variable counts as unset.
- * Throws an error that contains the name of an invalid variable, never its value.
+ * Throws an error with a line for each invalid variable: its name, never its value.
  */
 export function readConfig(environment: Environment) {
-  const given = Object.keys(VARIABLES.entries)
-    .map((name) => [name, environment(name) || undefined]);
-  const read = v.safeParse(Variables, Object.fromEntries(given));
-  if (!read.success) {
-    const [{ path, message }] = read.issues;
-    throw new Error(path ? `${path[0].key} ${message}` : message);
-  }
-  const env = read.output;
+  const given = Object.entries(VARIABLES.entries).map(([name, schema]) =>
+    [name, v.safeParse(schema, environment(name) || undefined)] as const
+  );
+  const env = Object.fromEntries(given.map(([name, { output }]) => [name, output])) as Variables;
+  const invalid = given.filter(([, { success }]) => !success);
+  const invalidNames = invalid.map(([name]) => name);
+  const problems = [
+    ...invalid.map(([name, { issues }]) => `${name} ${issues![0].message}`),
+    ...RULES.filter(([names, holds]) =>
+      !names.some((name) => invalidNames.includes(name)) && !holds(env)
+    ).map(([, , message]) => message),
+  ];
+  if (problems.length > 0) throw new Error(problems.join("\n"));
   const database = {
     url: env.DATABASE_URL,
     dataDir: env.DATA_DIR,
@@ -224,7 +239,7 @@ export function readConfig(environment: Environment) {
 }
 
 function tokenConfig(
-  env: v.InferOutput<typeof Variables>,
+  env: Variables,
 ): TokenConfig | undefined {
   const { JWT_JWKS_URL: jwksUrl, JWT_SECRET: secret } = env;
   const claims = { issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
@@ -255,15 +270,14 @@ export function findUnknownVariables(names: readonly string[]): string[] {
 }
 
 /**
- * Whether the name looks like a misspelling of the known one: at most two edits in
- * names from 12 characters, one from 8, in shorter names, which resemble too many words,
- * letters typed twice alone.
+ * Whether the name looks like a misspelling of the known one: at most two edits in names from 12
+ * characters, and one from 8. Shorter names resemble too many words: in these, only doubled letters
+ * count.
  */
 function isMisspelling(name: string, known: string): boolean {
   const max = known.length < 8 ? 0 : known.length < 12 ? 1 : 2;
   const given = name.toUpperCase();
-  return Math.abs(given.length - known.length) <= max &&
-      slipsBetween(given, known) <= max ||
+  return slipsBetween(given, known, max) <= max ||
     given.replace(/(.)\1/g, "$1") === known;
 }
 

@@ -11,15 +11,16 @@ export const DateTime = v.pipe(
     isDateTime,
     "invalid_time: Expected a day such as 2027-01-31, or a time with its offset such as 2027-01-31T12:00:00Z",
   ),
-  v.transform((text) => new Date(text).toISOString()),
+  v.transform((text) => new Date(text.toUpperCase()).toISOString()),
 );
 
-const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+/** RFC 3339, 5.6. It also allows `t` and `z`. */
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i;
 
 /** Whether the text is such a day or time. */
 function isDateTime(text: string): boolean {
   const day = DATE_TIME.exec(text)?.[1];
-  const date = new Date(text);
+  const date = new Date(text.toUpperCase());
   if (!v.is(Day, day) || Number.isNaN(date.valueOf())) return false;
   // An offset can move the time out of the years 0001 to 9999.
   return /^(?!0000)\d{4}-/.test(date.toISOString());

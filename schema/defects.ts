@@ -2,37 +2,38 @@ import { channel } from "node:diagnostics_channel";
 import { ApiError } from "./errors.ts";
 
 /*
- * Errors of the service itself, thrown at one value, operation, line or record. The client
- * learns of a fault of that alone, its neighbours are written, and the log says where it was.
+ * Defects: errors of the service itself while it handles one value, operation, line or record. The
+ * client gets an error for that one alone. Its neighbours are written, and the log says where the
+ * defect occurred.
  */
 
-/** What is published of an error. */
+/** A defect, as it is published. */
 export interface Defect {
   error: unknown;
-  /** The id of the product that it is about, if it is about a stored one. */
+  /** The id of the stored product on which the service failed. */
   product?: string | undefined;
 }
 
-/** The errors, for what logs them. */
+/** The channel of defects, to which the log subscribes. */
 export const DEFECTS = channel("catalogue:defects");
 
-/** What is told of the place at which the service fails. */
+/** The error that a client gets for a defect. */
 export const DEFECT = {
   code: "internal_error",
   message: "The service failed to work on this. Its log says where: please report it",
 };
 
-/** The same as the message of a rule. */
-export const UNRULED = `${DEFECT.code}: ${DEFECT.message}`;
+/** The error of a defect, in the form of a rule's message. */
+export const DEFECT_TEXT = `${DEFECT.code}: ${DEFECT.message}`;
 
-/** The error of an operation or a line at which the service fails. */
-export function failure(): ApiError {
+/** Returns the error of an operation or line on which the service fails. */
+export function defectError(): ApiError {
   const details = [{ pointer: "", ...DEFECT }];
   return new ApiError("INTERNAL_ERROR", DEFECT.message, { details });
 }
 
-/** Does the work. An error that is not meant for the client is a defect: `instead` is done. */
-export function guarded<T, E>(
+/** Does the work. If it throws an error that is not for the client, publishes a defect and returns the result of `instead`. */
+export function catchDefect<T, E>(
   work: () => T,
   instead: () => E,
   product?: string,

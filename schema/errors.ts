@@ -1,4 +1,7 @@
 import type * as v from "valibot";
+import { excerpt } from "./excerpt.ts";
+
+/* The errors that clients see: their codes, statuses and details. */
 
 /** Error codes and their statuses (specification, 7.2). */
 export const STATUS = {
@@ -29,10 +32,10 @@ export const STATUS = {
 export type ErrorCode = keyof typeof STATUS;
 
 /**
- * An error in a request: its place, a code for machines and a sentence for people.
- * `pointer` is a JSON Pointer (RFC 6901) into the body. `count` is the number of
- * records that block the request. An error in an XML body has a line and a column instead, one
- * in a sheet a line and the name of its column.
+ * An error in a request: its place, a code for machines and a sentence for people. `hint` is the
+ * part of the sentence that tells the client what to do. `pointer` is a JSON Pointer (RFC 6901)
+ * into the body. An error in XML has a line and a column instead, one in a sheet a line and the
+ * name of a column. `count` is the number of records that block the request.
  */
 export type ErrorDetail =
   & (
@@ -42,7 +45,7 @@ export type ErrorDetail =
     | { count: number }
     | { line: number; column: string }
   )
-  & { code: string; message: string; line?: number; column?: number | string };
+  & { code: string; message: string; hint?: string; line?: number; column?: number | string };
 
 /** The maximum number of details in a response. The message states the number of all errors. */
 const MAX_DETAILS = 100;
@@ -50,30 +53,52 @@ const MAX_DETAILS = 100;
 /** Errors beyond this number are not counted: an error takes fifty times as long as a valid value. */
 export const MAX_ERRORS = MAX_DETAILS;
 
+/** Separates the sentence from the hint in the text of an error. */
+const HINT = "\u001f";
+
+/** Joins a sentence and a hint to the text of an error. Its message is `sentence: hint`. */
+export function withHint(sentence: string, hint: string): string {
+  return sentence + HINT + hint;
+}
+
+/** Splits a text into its message and its hint. */
+function messageAndHint(text: string): { message: string; hint?: string } {
+  const at = text.lastIndexOf(HINT);
+  if (at < 0) return { message: text };
+  const hint = text.slice(at + 1);
+  return { message: `${text.slice(0, at)}: ${hint}`, hint };
+}
+
 /**
- * An error that becomes a response: the client gets its code, message and
+ * An error that becomes a response: the client gets its code, message, hint and
  * details. The cause appears only in the log.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
   readonly status: number;
+  /** The part of the message that tells the client what to do (`withHint`). */
+  readonly hint: string | undefined;
   readonly details: ErrorDetail[];
   readonly headers: Record<string, string>;
   /** What the request has done before the error, if anything. */
   readonly report: unknown;
-  /** What was accepted of a product's body at fault and is not checked yet: references, dates. */
+  /** The references and dates of a product's invalid body that are still to be checked. */
   accepted?: Record<string, unknown>;
+  /** The invalid body, if it is short enough that more of its errors can be found. */
+  sent?: unknown;
 
   constructor(
     code: ErrorCode,
-    message: string,
+    text: string,
     options:
       & ErrorOptions
-      & Partial<Pick<ApiError, "details" | "headers" | "report">> = {},
+      & Partial<Pick<ApiError, "hint" | "details" | "headers" | "report">> = {},
   ) {
+    const { message, hint } = messageAndHint(text);
     super(message, options);
     this.code = code;
+    this.hint = options.hint ?? hint;
     this.status = STATUS[code];
     this.details = options.details ?? [];
     this.headers = options.headers ?? {};
@@ -98,10 +123,11 @@ export function invalid(
   });
 }
 
-/** The error of a body with these details besides its own. */
+/** Adds details to the error of a body. */
 export function withDetails(error: ApiError, details: readonly ErrorDetail[]): ApiError {
   const all = invalid("The body", [...error.details, ...details]);
   all.accepted = error.accepted;
+  all.sent = error.sent;
   return all;
 }
 
@@ -131,8 +157,8 @@ export function unavailable(message: string, options?: ErrorOptions): ApiError {
 }
 
 /**
- * A `TOO_MANY_REQUESTS` that the client may retry after a second. Of this policy, nothing of
- * the quota is left (draft-ietf-httpapi-ratelimit-headers).
+ * A `TOO_MANY_REQUESTS` that the client may retry after a second. The quota of this policy is used up
+ * (draft-ietf-httpapi-ratelimit-headers).
  */
 export function tooManyRequests(
   message: string,
@@ -174,21 +200,40 @@ export function queryDetails(issues: readonly Issue[]): ErrorDetail[] {
 }
 
 function codeAndMessage(issue: Issue) {
-  return issue.type === "object" && issue.received === "undefined"
-    ? { code: "required", message: "This field is required" }
-    : splitMessage(issue.message);
+  if (issue.type !== "object" || issue.received !== "undefined") return splitMessage(issue.message);
+  const hint = REQUIRED[String(issue.path?.at(-1)?.key)];
+  return { code: "required", message: `This field is required${hint ? `: ${hint}` : ""}` };
 }
+
+/** Advice on required fields whose name is not enough. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  contributor_id: "send contributor_name instead, or the id",
+  contributor_role_id: "send contributor_role_code instead, such as A01 for an author, or the id",
+  collection_id: "send collection_name instead, or the id",
+  field_id: "send field_name instead, or the id",
+  language_role: "such as 01 for the language of the text, see /code-lists/22",
+  subject_scheme_identifier: "such as 93 for Thema, see /code-lists/27",
+  product_id_type: "such as 03 for a GTIN, see /code-lists/5",
+  measure_type: "such as 01 for the height, see /code-lists/48",
+  measure_unit_code: "such as mm for millimetres, see /code-lists/50",
+  extent_type: "such as 09 for the duration, see /code-lists/23",
+  extent_unit: "such as 05 for minutes, see /code-lists/24",
+  audience_code_type: "such as 01 for the codes of /code-lists/28, see /code-lists/29",
+  publishing_date_role: "such as 01 for the date of publication, see /code-lists/163",
+  product_form_feature_type: "such as 09 for accessibility, see /code-lists/79",
+  audience_range_qualifier: "such as 17 for ages in years, see /code-lists/30",
+};
 
 /** The detail of a rule's message `code: Sentence`. */
 export function detailAt(pointer: string, message: string): ErrorDetail {
   return { pointer, ...splitMessage(message) };
 }
 
-/** The code and the sentence of a rule's message. */
+/** The code, the sentence and the hint of a rule's message. */
 export function splitMessage(text: string) {
-  const [, code = "invalid", message = text] = /^(\w+): (.*)$/s.exec(text) ??
+  const [, code = "invalid", sentence = text] = /^(\w+): (.*)$/s.exec(text) ??
     [];
-  return { code, message };
+  return { code, ...messageAndHint(sentence) };
 }
 
 /** The JSON Pointer to an issue. RFC 6901 escapes `~` as `~0` and `/` as `~1`. */
@@ -198,21 +243,24 @@ export function pointerTo({ path }: Issue): string {
   ).join("");
 }
 
-/** Clients choose keys: they may be long or contain a lone surrogate. */
+/**
+ * Shortens and escapes a key for a message. Clients choose keys, so it may be long or contain a
+ * lone surrogate.
+ */
 export function printable(key: unknown): string {
   const text = String(key).toWellFormed();
-  return text.length > 100 ? text.slice(0, 100).toWellFormed() + "…" : text;
+  return text.length > 100 ? excerpt(text, 100) + "…" : text;
 }
 
-/** The same error in the value at `pointer`, which is the whole body. */
+/** Moves the pointers of an error below `pointer`, whose value is the body. */
 export function below(pointer: string, error: ApiError): ApiError {
-  const { code, message, headers } = error;
+  const { code, message, hint, headers } = error;
   const details = error.details.map((detail) =>
     "pointer" in detail && detail.pointer.startsWith(pointer)
       ? { ...detail, pointer: detail.pointer.slice(pointer.length) }
       : detail
   );
-  return new ApiError(code, message, { cause: error.cause, details, headers });
+  return new ApiError(code, message, { cause: error.cause, hint, details, headers });
 }
 
 /** The detail of an id that the organization has no record for. */
@@ -239,7 +287,7 @@ export function seriesNotAttached(pointer: string): ErrorDetail {
   );
 }
 
-/** The detail of a value that the database refuses although nothing explains it. */
+/** Returns the detail of a value that the database refuses for an unknown reason. */
 export function refusedBy(error: unknown, subject: string): ErrorDetail {
   const { code } = error as { code: string };
   return detailAt(

@@ -7,9 +7,9 @@ import { idOrName, type Names } from "./named.ts";
 import { Day, described, heading, idIn, text, Timestamp } from "./values.ts";
 
 /*
- * The words in which `product.ts` and `records.ts` describe what is stored. A field has
- * the name of its column and of its JSON field. Whatever reads or writes a field derives
- * from its description: schemas (`bodies.ts`), SQL (`db/products/`).
+ * The vocabulary in which `product.ts` and `records.ts` describe what is stored. A field has the same
+ * name in its column and in JSON. Everything that reads or writes a field is derived from its
+ * description: schemas (`bodies.ts`) and SQL (`db/products/`).
  */
 
 /** The fields of an object, in the order of responses. */
@@ -19,7 +19,7 @@ export type Field =
   & (Column | Shown | Derived | Group | Rows | Values | List | Linked)
   & { about?: About };
 
-/** A field that holds an array which bodies can have. */
+/** A field that is an array in bodies. */
 export type ArrayField = Rows | Values | List;
 
 /** A field with a column of its own. */
@@ -29,9 +29,9 @@ export type StoredField = Column | Values | List;
 export interface About {
   sentence: string;
   /**
-   * Its place in ONIX, if that is not the field's name in PascalCase: a path below the
-   * composite of the object, such as `Extent[ExtentType=00,ExtentUnit=03]/ExtentValue`, from
-   * which reading and writing follow (`onix/mapping/path.ts`). Null: it has none.
+   * Its path in ONIX, relative to the composite of the object, from which reading and writing
+   * follow (`onix/mapping/path.ts`). Default: the field's name in PascalCase. Null: it has none.
+   * Example: `Extent[ExtentType=00,ExtentUnit=03]/ExtentValue`.
    */
   element?: string | null;
 }
@@ -39,17 +39,20 @@ export interface About {
 /** A column of the row. */
 export interface Column {
   kind: "column";
-  /** Its value in bodies. Absent if the service assigns it: a body may then have it, and it is ignored. */
+  /**
+   * Its value in bodies. Absent if the service assigns it: bodies may then have it, but it is
+   * ignored.
+   */
   body?: v.GenericSchema;
   /** Its value in responses, where it may be null unless it is required or has a fallback. */
   response: v.GenericSchema;
-  /** Its value in lines of files, if the service assigns it otherwise. */
+  /** Its value in lines of files, if the service otherwise assigns it. */
   restored?: v.GenericSchema;
   /** Whether a new row must have it. */
   isRequired?: boolean;
   /** The value of a new row without it. Other columns are then null. */
   fallback?: unknown;
-  /** How responses show it, unless as it is stored. */
+  /** The form in responses. Default: as stored. */
   format?: "decimal" | "time" | "array";
   /** The ONIX list of a code. */
   list?: OnixList;
@@ -65,7 +68,7 @@ export interface Reference {
   table: string;
   /** The foreign key that refuses an unknown id. Default: `<table>_<name without _id>`. */
   constraint?: string;
-  /** What a list filtered by it shows, for clients. Without it, lists have no such filter. */
+  /** The description of the list filter by this reference. Without it, lists have no such filter. */
   filter?: string;
   /** Whether `product_counts` stores a count for each of its values. */
   isCounted?: true;
@@ -80,18 +83,21 @@ export interface Shown {
   kind: "shown";
   reference: string;
   column: string;
-  /** Whether it is null without a record. Otherwise it is absent. */
+  /** Whether it is null, instead of absent, if there is no record. */
   isAlwaysThere?: true;
-  /** Whether bodies alone have it, where it stands for the reference. */
+  /** Whether only bodies have it, in place of the reference. */
   isForBodies?: true;
 }
 
-/** Whether a code of the row is one of some codes, in responses only. */
+/** Whether the code of the row is one of a set, in responses only. */
 export interface Derived {
   kind: "derived";
   code: string;
   isTrueFor: readonly string[];
-  /** If there are such codes, it is null for all others. Otherwise, it is false for these. */
+  /**
+   * The codes for which it is false. It is then null for all others. Without them, it is false for
+   * all others.
+   */
   isFalseFor?: readonly string[];
 }
 
@@ -101,7 +107,7 @@ export interface Group {
   fields: Fields;
   /** The name of its schemas in the OpenAPI document. */
   type?: string;
-  /** The column that must be false. Otherwise the group is null, in bodies, too. */
+  /** A column that must be false. If it is true, the group is null, in bodies as well. */
   unless?: string;
   rules?: readonly Rule[];
 }
@@ -124,7 +130,7 @@ export interface Rows {
   put: "patch" | "replace" | "link" | "tree";
   /** The fields that identify a row. Default: `id`. */
   key?: readonly string[];
-  /** The fields by which an upsert tells rows apart whose entries have no id. */
+  /** The fields by which an upsert matches entries without an id to rows. */
   naturalKey?: readonly string[];
   /** Whether responses omit the ids. */
   isIdHidden?: true;
@@ -132,9 +138,12 @@ export interface Rows {
   link?: string;
   /** The fields of each type of row. `fields` then has the discriminator alone. */
   types?: Readonly<Record<string, TypeOfRow>>;
-  /** The fields by which ONIX tells entries apart, `group.field` in a group. Default: their required codes. */
+  /**
+   * The fields by which entries are matched in ONIX, `group.field` in a group. Default: their
+   * required codes.
+   */
   same?: readonly string[];
-  /** The fields that tell those of one key apart, the strongest first. */
+  /** The fields that distinguish entries with the same key, the strongest first. */
   apart?: readonly string[];
   /** The fields that are one value in ONIX: a record changes all of them or none. */
   together?: readonly string[];
@@ -142,7 +151,7 @@ export interface Rows {
   keepsRest?: true;
   /** The rules on several fields of an entry. */
   rules?: readonly Rule[];
-  /** What no two entries of a tree may share. */
+  /** The keys that no two entries of a tree may share. */
   distinct?: readonly Distinct[];
   /** An entry, for the error of one that is no object. */
   example?: string;
@@ -157,11 +166,18 @@ export interface TypeOfRow {
   /** The name of its schemas in the OpenAPI document. */
   type: string;
   fields: Fields;
-  /** Its composite in ONIX, and the fields by which that tells entries apart. */
+  /** Its composite in ONIX. */
   element: string;
   same: readonly string[];
-  /** The fields that tell those of one key apart, the strongest first. */
+  /** The fields that distinguish entries with the same key, the strongest first. */
   apart: readonly string[];
+  /** The fields that are one value in ONIX: a record changes all of them or none. */
+  together?: readonly string[];
+  /**
+   * The fields that say something of others. If one of those changes in a stored entry and the field
+   * itself does not, it is cleared, since it is no longer true.
+   */
+  restates?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Objects without an identity, in one column of the type `jsonb`. A body replaces them all. */
@@ -207,13 +223,19 @@ export interface Linked {
   reference: string;
 }
 
-/** A rule on several fields of an entry, each of which may be absent or null. It does not see invalid ones. */
+/**
+ * A rule on several fields of an entry, each of which may be absent or null. It is not run if one
+ * of them is invalid.
+ */
 export interface Rule {
   /** The fields that it reads. An issue is reported at the last one. */
   fields: readonly string[];
   /** The message of the issue, if there is one. */
   check: (entry: Record<string, unknown>) => string | undefined;
-  /** The check constraint `<table>_<name>`, for what a body does not say, with its message. */
+  /**
+   * The check constraint `<table>_<name>`, which checks stored values that a body does not have,
+   * with its message.
+   */
   constraint?: { name: string; message: string };
 }
 
@@ -226,7 +248,7 @@ export function column(
   return { kind: "column", body, response, ...options };
 }
 
-/** The same field, without which no row can be created. An array then has a value. */
+/** Makes a field required in new rows. An array must then have a value. */
 export function required<F extends StoredField>(field: F): F {
   return { ...field, isRequired: true };
 }
@@ -271,7 +293,7 @@ export const isTrue = column(
   { fallback: false },
 );
 
-/** The same, where null is false, too. */
+/** True or false, where null counts as false. False by default. */
 export const isTrueOrNull = column(
   v.pipe(
     v.nullable(v.boolean("invalid_type: Expected true or false")),
@@ -372,8 +394,8 @@ export function listOfCodes(
 }
 
 /** Values of any schema. */
-export function listOf(item: v.GenericSchema): List {
-  return { kind: "list", item, response: item };
+export function listOf(item: v.GenericSchema, options: Pick<List, "max"> = {}): List {
+  return { kind: "list", item, response: item, ...options };
 }
 
 /** Whether a text is missing: absent, null or blank. */
@@ -382,7 +404,7 @@ export function isMissing(text: unknown): boolean {
     typeof text === "string" && !/\S/.test(text);
 }
 
-/** A name that some codes need. */
+/** A rule: some codes need a name. */
 export function neededFor(
   name: string,
   codeField: string,
@@ -397,7 +419,7 @@ export function neededFor(
   };
 }
 
-/** A name that one code needs, and no other may have. */
+/** A rule: one code needs a name, and no other may have it. */
 export function onlyFor(name: string, codeField: string, only: string): Rule {
   const needed = neededFor(name, codeField, only);
   return {
@@ -438,7 +460,7 @@ export function identifiers(
   });
 }
 
-/** The same field with what it means, and the place in ONIX that `About` describes. */
+/** Adds its meaning and its path in ONIX to a field. */
 export function about<F extends Field>(
   sentence: string,
   field: F,
@@ -450,24 +472,32 @@ export function about<F extends Field>(
   };
 }
 
-/** The fields by which ONIX tells the entries of an array apart. */
+/**
+ * Returns the fields by which the entries of an array are matched in ONIX. `type` is the code in
+ * the key that names the kind of entry, such as the type of a right.
+ */
 export function keysOf(
   { fields, same, apart = [] }:
     & Pick<Rows | Values, "fields" | "same">
     & Pick<Rows, "apart">,
-): { key: readonly string[]; apart: readonly string[] } {
+): { key: readonly string[]; apart: readonly string[]; type?: string } {
   const codes = Object.entries(fields).flatMap(([name, field]) =>
     field.kind === "column" && field.isRequired && field.list ? [name] : []
   );
-  return { key: same ?? codes, apart };
+  const key = same ?? codes;
+  const [first] = key;
+  return { key, apart, ...first && codes.includes(first) && { type: first } };
 }
 
-/** The place of a field in ONIX, if it has one. */
+/** Returns the path of a field in ONIX, if it has one. */
 export function elementOf(name: string, { about }: Field): string | null {
   return about?.element === undefined ? pascal(name) : about.element;
 }
 
-/** What a field means, in three parts: its sentence, the description of its values, its place in ONIX. */
+/**
+ * Returns the meaning of a field in three parts: its sentence, the description of its values, its
+ * path in ONIX.
+ */
 export function meaningOf(
   name: string,
   field: Field,
@@ -493,7 +523,7 @@ export function explained<const S extends v.GenericSchema>(
   return meaning ? described(meaning, schema) as unknown as S : schema;
 }
 
-/** What the label of a code means. The label is beside the code, as `<name>_label`. */
+/** Describes the label of a code, which is beside the code as `<name>_label`. */
 export function meaningOfLabel(name: string, list: OnixList): string {
   return `The label of \`${name}\` in ONIX List ${list}.`;
 }
@@ -561,7 +591,7 @@ export function namesIn(fields: Fields): Names {
   );
 }
 
-/** Whether the field shows what can stand for the id of its record. */
+/** Whether the field is a name or code that can stand for the id of its record. */
 export function isName(
   shown: Shown,
 ): shown is Shown & { column: "code" | "name" } {

@@ -1,17 +1,17 @@
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-/** The most that is unpacked at once, in bytes. */
+/** The number of bytes that are unpacked at once. */
 const CHUNK_BYTES = 65_536;
 
-/** Data that is no gzip, or that ends early. */
+/** The error of data that is not gzip, or that ends early. */
 export class GzipError extends Error {
   override readonly name = "GzipError";
 }
 
 /**
- * Unpacks gzip data (RFC 1952), also of several members. Holds little, whatever comes out
- * of it. Throws `GzipError`, and the errors of `bytes`.
+ * Unpacks gzip data (RFC 1952), also of several members. It keeps little in memory, whatever the size
+ * of the result. Throws `GzipError`, and the errors of `bytes`.
  *
  * `DecompressionStream` of Deno 2.9.6 reads one member, and unpacks a chunk as a whole: 64 MB
  * of 64 KB.

@@ -1,4 +1,4 @@
-import { detailAt, type ErrorDetail, MAX_ERRORS } from "./errors.ts";
+import { detailAt, type ErrorDetail, MAX_ERRORS, withHint } from "./errors.ts";
 import { type Fields, isName } from "./fields.ts";
 import { Named, sentField } from "./named.ts";
 import { isEqual, isObject } from "./objects.ts";
@@ -6,33 +6,44 @@ import { FIELDS } from "./product.ts";
 import { RECORDS } from "./records.ts";
 
 /*
- * The fields of bodies that are accepted and ignored, so that what GET returned can be sent
- * back. `Ignored-Fields` names all of them. Those that say something else than the answer
- * are warnings in it: somebody wanted to change them.
+ * Finds the fields of bodies that are accepted and ignored. They are accepted so that a client can send
+ * back what GET returned. The header `Ignored-Fields` names all of them. If an ignored field has
+ * another value than the response, the client wanted to change it: `warnings` then lists it. For
+ * example, `publisher_name` is ignored if the body has `publisher_id` too. If it names another
+ * publisher, there is a warning.
  */
 
 /** A field of a body that was ignored. */
 export interface Ignored {
-  /** Its name, after those of the arrays that it is in: `contributors.contributor_name`. */
+  /** Its name, with those of its arrays: `contributors.contributor_name`. */
   name: string;
   /** A JSON Pointer to it in the body. */
   pointer: string;
-  /** What it says, and a JSON Pointer to what the answer says instead. */
+  /** Its value, and a JSON Pointer to the value in the response. */
   value?: unknown;
   answer?: string;
-  /** Why it has no effect, if not for what the field is. */
+  /** Why it has no effect, if the field itself does not explain it. */
   reason?: string;
 }
+
+/** The names of ignored fields, each once. */
+export function distinctNames(ignored: readonly Ignored[]): string[] {
+  return [...new Set(ignored.map(({ name }) => name))];
+}
+
+/** Why the product form of a body has no effect. */
+export const UNUSED_FORM = withHint(
+  "The product has no format that stores its form",
+  "send format_id or format_name, too",
+);
 
 /** The product form of this body, for a product without a format that could store it. */
 export function unusedForm(body: Record<string, unknown>): Ignored {
   const name = sentField(body, "product_form_id");
-  const reason =
-    "The product has no format that stores its form: send format_id or format_name, too";
-  return { name, pointer: `/${name}`, reason };
+  return { name, pointer: `/${name}`, reason: UNUSED_FORM };
 }
 
-/** The fields of a valid body that its schema dropped. */
+/** Finds the fields that a schema has dropped from a valid body. */
 export function ignoredIn(input: unknown, output: unknown): Ignored[] {
   const ignored: Ignored[] = [];
   collect(input, output, { name: "", pointer: "" }, ignored);
@@ -60,15 +71,15 @@ function collect(
         if (typeof value === "object") {
           collect(value, output[name], at, ignored);
         }
-      } else if (!stands(name, input, output)) {
+      } else if (!isUsed(name, input, output)) {
         ignored.push({ ...at, answer: at.pointer, value });
       }
     }
   }
 }
 
-/** Whether the field has stood for an id, or has cleared it. */
-function stands(
+/** Whether the field was used in place of an id, or to clear it. */
+function isUsed(
   name: string,
   input: Record<string, unknown>,
   output: Record<string, unknown>,
@@ -82,7 +93,7 @@ function stands(
 /** The references for which names and codes can stand. */
 const REFERENCE_OF = new Map<string, string>();
 
-/** Why fields are ignored, by their names. */
+/** The reasons why fields are ignored, by name. */
 const REASONS = new Map<string, string>();
 
 function collectReasons(fields: Fields, above = ""): void {
@@ -108,23 +119,24 @@ collectReasons(FIELDS);
 
 const SHOWN_ONLY = "Only responses have it: it changes nothing";
 
-/** The warnings about ignored fields of which this answer says something else. */
+/** The warnings about ignored fields whose values differ from this response. */
 export function warningsOf(
   ignored: readonly Ignored[],
   data: unknown,
 ): ErrorDetail[] {
   return ignored
-    .filter((one) => saysOtherwise(one, data))
+    .filter((one) => differsFromResponse(one, data))
     .slice(0, MAX_ERRORS)
     .map(({ name, pointer, reason = REASONS.get(name) ?? SHOWN_ONLY }) =>
       detailAt(pointer, `ignored: ${reason}`)
     );
 }
 
-/** Every write moves the one, and answers to writes lack the other. */
+/** Fields that are not compared: every write changes `updated_at`, and responses to writes lack `products`. */
 const NOT_COMPARED = ["updated_at", "products"];
 
-function saysOtherwise(
+/** Whether the response has another value, or a reason explains why the field has no effect. */
+function differsFromResponse(
   { name, answer, value, reason }: Ignored,
   data: unknown,
 ): boolean {

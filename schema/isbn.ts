@@ -1,3 +1,4 @@
+import { detailAt, type ErrorDetail } from "./errors.ts";
 import { isbn10CheckDigit, isbn13CheckDigit } from "./values.ts";
 
 /*
@@ -24,14 +25,26 @@ export function isbn10Of(isbn13: string): string | undefined {
   return digits + isbn10CheckDigit(digits);
 }
 
-/** The number that counts: that of the ISBN-13, and without one that of the ISBN-10. */
+/** The ISBN-13, or else that of the ISBN-10. */
 export function isbnNumber({ isbn13, isbn10 }: Isbns): string | null {
   if (typeof isbn13 === "string") return isbn13;
   return typeof isbn10 === "string" ? isbn13Of(isbn10) : null;
 }
 
-/** Every number: two if the ISBN-10 is not that of the ISBN-13. */
+/** All ISBN-13s: two if the ISBN-10 is that of another ISBN-13. */
 export function isbnNumbers({ isbn13, isbn10 }: Isbns): string[] {
   const numbers = [isbnNumber({ isbn13 }), isbnNumber({ isbn10 })];
   return [...new Set(numbers.filter((number) => number !== null))];
+}
+
+/** Returns a warning if the ISBN-10 and the ISBN-13 of a body are of two books. */
+export function otherBookWarnings(body: Isbns): ErrorDetail[] {
+  const numbers = isbnNumbers(body);
+  if (numbers.length < 2) return [];
+  return [detailAt(
+    "/isbn10",
+    `other_book: The ISBN-10 is that of ${
+      numbers[1]
+    }, not of the isbn13: one of the two is of another book`,
+  )];
 }

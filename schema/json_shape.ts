@@ -1,6 +1,6 @@
 import { printable } from "./errors.ts";
 
-/* What of a JSON text is checked before it is parsed. */
+/* Checks a JSON text before it is parsed: its depth, its size, and names that occur twice. */
 
 interface ShapeLimits {
   depth: number;
@@ -9,8 +9,8 @@ interface ShapeLimits {
 }
 
 /**
- * Why the text is refused, as the end of a sentence: it exceeds a limit, or an object has a
- * name twice, which readers understand in different ways (RFC 8259, 4). Takes linear time.
+ * Returns the fault of a text, as the end of a sentence: it exceeds a limit, or an object contains
+ * a name twice, which JSON readers interpret in different ways (RFC 8259, 4). Takes linear time.
  */
 export function shapeFault(
   text: string,
@@ -21,7 +21,7 @@ export function shapeFault(
   let isInString = false;
   let start = 0;
   let last = "";
-  /** The names of each open object. None of an array. */
+  /** The names of each open object. Undefined for an array. */
   const names: (Set<string> | undefined)[] = [];
   for (let i = 0; i < text.length; i++) {
     const character = text[i];
@@ -58,7 +58,7 @@ export function shapeFault(
   }
 }
 
-/** The name that a string in JSON means: `"a"` and `"\u0061"` are one. */
+/** Decodes a name: `"a"` and `"\u0061"` are the same. */
 function unescaped(source: string): string {
   if (!source.includes("\\")) return source;
   try {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { lineBody, objectOf, type RestoredLine } from "./bodies.ts";
-import { failure, guarded } from "./defects.ts";
+import { catchDefect, defectError } from "./defects.ts";
 import { refusedBody } from "./accepted.ts";
 import { ApiError } from "./errors.ts";
 import { tablesOf } from "./fields.ts";
@@ -11,9 +11,9 @@ import { nounOf, OWN_TABLES, type OwnTable } from "./records.ts";
 import { Uuid } from "./values.ts";
 
 /*
- * The file format: one JSON object per line. The first line is the header, of kind
- * `catalogue`. The others are records and products as `GET` shows them, with what it does
- * not show in `stored`. A line may only refer to records on earlier lines.
+ * The format of export files: one JSON object per line. The first line is the header, of kind
+ * `catalogue`. The other lines are records and products as `GET` shows them. Stored data that `GET`
+ * does not show is in `stored`. A line may only refer to records on earlier lines.
  */
 
 /** The kind and the version in the header. */
@@ -21,8 +21,22 @@ export const CATALOGUE = { kind: "catalogue", version: 2 } as const;
 
 export type LineTable = OwnTable | "products";
 
-/** What ONIX stores beside products: the tables, which are arrays in `stored`. */
-export const ONIX_TABLES = ["onix_records", "onix_aliases", "onix_senders"];
+/**
+ * The tables in which ONIX stores data alongside products, with their columns besides those that
+ * identify the product, and without the cached analysis. They are arrays in `stored`.
+ */
+export const ONIX_COLUMNS = {
+  onix_records: [
+    ...["record_reference", "record", "sender_name", "digest", "product_updated_at"],
+    ...["differences", "identities"],
+  ],
+  onix_aliases: ["record_reference"],
+  onix_senders: ["sender_name", "sent_at", "record", "digest", "differences", "identities"],
+} as const;
+
+export type OnixTable = keyof typeof ONIX_COLUMNS;
+
+export const ONIX_TABLES = Object.keys(ONIX_COLUMNS) as OnixTable[];
 
 /** The tables with the rows of a record. */
 export function tablesOfLine(table: LineTable): string[] {
@@ -48,7 +62,7 @@ const OnixRow = v.pipe(
   }),
 );
 
-/** What `GET` does not show, by table. */
+/** The stored data that `GET` does not show, by table. */
 const STORED: Partial<Record<LineTable, v.ObjectEntries>> = {
   products: Object.fromEntries(
     ONIX_TABLES.map((table) => [table, v.optional(list(OnixRow))]),
@@ -93,7 +107,7 @@ export function validLine<T>(
   schema: v.GenericSchema<unknown, T>,
   given: unknown,
 ): T | ApiError {
-  const read = guarded(() => v.safeParse(schema, given), failure);
+  const read = catchDefect(() => v.safeParse(schema, given), defectError);
   if (read instanceof ApiError) return read;
   return read.success ? read.output : refusedBody(schema, given, read.issues);
 }

@@ -7,6 +7,9 @@ import { codeListOf, LIFECYCLE_CODES, pathOfTable, type SharedTable } from "./re
 import { type ProductReference, REFERENCES } from "./references.ts";
 import { didYouMean, speller } from "./spelling.ts";
 import { Day, described, heading, Isbn10, Isbn13, oneOf } from "./values.ts";
+import { Recipient } from "./view.ts";
+
+/* The query of `GET /products`: filters, search, order, page and embeds. */
 
 /** The references by which lists are filtered, with the parameters of their names. */
 export const REFERENCE_FILTERS = REFERENCES.filter(({ filter }) => filter);
@@ -35,11 +38,11 @@ export const CODE_FILTERS: readonly CodeFilter[] = Object.entries<Field>(
 function codesOfTable(table: SharedTable) {
   const list = codeListOf(table);
   if (list) return codesOn(list);
-  const meantBy = speller(LIFECYCLE_CODES);
+  const near = speller(LIFECYCLE_CODES);
   const known = v.picklist(
     LIFECYCLE_CODES,
     ({ input }) =>
-      `invalid_code: Expected a code of ${pathOfTable(table)}${didYouMean(meantBy(String(input)))}`,
+      `invalid_code: Expected a code of ${pathOfTable(table)}${didYouMean(near(String(input)))}`,
   );
   return codeList(known, LIFECYCLE_CODES[0]);
 }
@@ -68,7 +71,7 @@ const EXACT = {
   ),
 };
 
-/** Filters by what stands in arrays of values: the table `product_terms`. */
+/** Filters by the values of arrays, through the table `product_terms`. */
 const TERMS = {
   language_code: described(
     "Products with one of these languages, in any role: codes of ONIX List 74.",
@@ -77,6 +80,10 @@ const TERMS = {
   subject_code: described(
     "Products with one of these subject codes, of any scheme. A code that ends in `*` is a beginning: `FB*` finds all of Thema's FB.",
     v.optional(codesLike("FBA")),
+  ),
+  accessibility_code: described(
+    "Products with one of these features of accessibility among their `product_form_features`: codes of ONIX List 196.",
+    v.optional(codesOn(196)),
   ),
   id_value: described(
     "Products with this value among their `product_identifiers`.",
@@ -91,6 +98,7 @@ export const TERM_ARRAYS: readonly ArrayName[] = [
   "languages",
   "subjects",
   "product_identifiers",
+  "product_form_features",
 ];
 
 export const EXACT_FILTERS = Object.keys(EXACT) as (keyof typeof EXACT)[];
@@ -112,10 +120,10 @@ export type Sort = typeof SORTS[number];
 /** The order of a list without `sort` (specification, 4.2). */
 export const DEFAULT_SORT: Sort = "-created_at";
 
-/** What a list embeds: an array as lists show it, or `product_territories` as a whole. */
+/** An array that a list embeds: as lists show it, or all of `product_territories`. */
 export type Embed = ArrayName | "supply_details";
 
-/** What a list can embed, first the arrays of the specification (4.2). */
+/** The names of embeds, first the arrays of the specification (4.2). */
 const EMBEDS: Record<string, Embed> = {
   product_territories: "product_territories",
   product_sales_rights: "product_sales_rights",
@@ -145,7 +153,7 @@ const PARAMETERS = {
     v.optional(Term, ""),
   ),
   q: described(
-    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, then those with a title that begins so, then those with the words in the title, then the others, each newest first. If nothing is found, the answer has what is nearest, and `nearest` in `meta` is true: a word, unless it is short, may have one letter too many, too few, in place of another, or before its neighbour.",
+    "Words in the title, subtitle, product code, ISBNs or other identifiers, or in the name of a contributor, collection (such as a series), publisher or imprint, each in any of them. Commas and white space separate words, double quotes enclose a phrase. Both sides are compared without apostrophes, case and accents, with other signs as spaces and initials as one word, and an ISBN-10 is also found as ISBN-13 and the reverse. Without `sort`, products with this title come first, with an article or without (`hobbit` is The Hobbit), then those with a title that begins so, then those with the words in the title, then the others, each newest first. If nothing is found, or short words only within others (`pie` in `happier`), the response has the nearest products, and `nearest` in `meta` is true: a word may have one letter too many, too few, in place of another, or before its neighbour. Words of one or two letters have no such mistake. Of words of three or four letters one has, if the query has another word.",
     v.optional(Term, ""),
   ),
   include: Include,
@@ -175,6 +183,11 @@ const PARAMETERS = {
     "Products of one of these types.",
     v.optional(choices(PRODUCT_TYPES)),
   ),
+  program_id: described(
+    "Products in one of these publishing programs.",
+    v.optional(Uuids),
+  ),
+  recipient: Recipient,
 };
 
 /** The parameters of `GET /products`. */
@@ -204,9 +217,9 @@ export type ListQuery =
   & { [reference: `${string}_id`]: string[] | undefined }
   & { [code: CodeFilter["name"]]: string[] | string | undefined };
 
-/** The parameters that narrow a list. */
+/** The parameters that restrict a list. */
 export const NARROWING = (Object.keys(ProductParameters.entries) as (keyof ListQuery)[])
-  .filter((name) => !["page", "limit", "include", "sort"].includes(name));
+  .filter((name) => !["page", "limit", "include", "sort", "recipient"].includes(name));
 
 /** The parameters that filter by ids or codes. */
 export const FILTERS = Object.fromEntries(

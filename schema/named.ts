@@ -2,15 +2,31 @@ import * as v from "valibot";
 import { text } from "./values.ts";
 
 /*
- * Names and codes in bodies that stand for the id of a record: `publisher_name` where a body
- * has no `publisher_id`.
+ * Lets names and codes in bodies stand for the ids of records: `publisher_name` in a body without
+ * `publisher_id`.
  */
+
+/** Invisible characters: soft hyphens, zero-width and directional signs, byte order marks. */
+const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+
+/** Removes invisible characters from a name. */
+export function visibleName(name: string): string {
+  return name.replace(INVISIBLE, "");
+}
+
+/**
+ * Returns the form in which names are compared: NFC, without invisible characters, and with each
+ * run of white space as one space. The SQL function `compared_name` returns the same.
+ */
+export function comparedName(name: string): string {
+  return visibleName(name).normalize("NFC").replace(/\s+/g, " ").trim();
+}
 
 /** A name or code in the place of an id. */
 export class Named {
   /** The field of the body. */
   readonly field: string;
-  /** What it is of the record. */
+  /** The column of the record with this value. */
   readonly column: "code" | "name";
   readonly value: string;
 
@@ -25,15 +41,15 @@ export class Named {
 export type Names = ReadonlyMap<string, NamesOf>;
 
 export interface NamesOf {
-  /** Whether an entry must have the id, or what stands for it. */
+  /** Whether an entry must have the id, or a name or code in its place. */
   isRequired: boolean;
-  /** The fields that can stand for it. Codes come first: they count. */
+  /** The fields that can stand for the id. Codes come first: they take precedence. */
   given: readonly { field: string; column: "code" | "name" }[];
 }
 
 /**
- * The same body, in which names and codes have taken the places of absent ids. One that is
- * null clears the reference.
+ * Puts names and codes in the places of absent ids. A name that is null clears the reference. For
+ * example, `{publisher_name: "A"}` becomes `{publisher_id: Named}`.
  */
 export function withNames(
   body: Record<string, unknown>,
@@ -80,7 +96,7 @@ export function wrongNames(
 
 const Name = text();
 
-/** The field of a body that says an id: its own, or that of a name or code in its place. */
+/** The field of a body that gave an id: the field of the id, or that of the name or code in its place. */
 export function sentField(
   body: Record<string, unknown>,
   reference: string,

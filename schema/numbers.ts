@@ -1,5 +1,10 @@
 import * as v from "valibot";
 
+/*
+ * Numbers with exact digits. JavaScript rounds numbers with more than 15 digits, so these are kept
+ * as text: 0.1234567890123456789 is stored as it was sent.
+ */
+
 /**
  * A JSON number that JavaScript cannot represent exactly, kept as its source text.
  * `JSON.stringify` writes that text.
@@ -17,8 +22,8 @@ declare global {
 }
 
 /**
- * A number that JavaScript may not represent exactly: more than 15 digits, or an exponent of
- * three digits. In JSON, a number never follows a quotation mark. The pattern also matches in
+ * Matches a number that JavaScript may not represent exactly: more than 15 digits, or an exponent
+ * of three digits. In JSON, a number never follows a quotation mark. The pattern also matches in
  * some strings.
  */
 const PERHAPS_INEXACT = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
@@ -61,10 +66,12 @@ export const ExactNumber = v.custom<RawNumber>((value) =>
   JSON.isRawJSON(value) && /^-?\d{1,100}(\.\d{1,100})?$/.test(value.rawJSON)
 );
 
-/** A whole number from 1 to `maximum`, as a JSON number or, as amounts, a decimal string. */
+const POSITIVE_INTEGERS = new WeakSet<v.GenericSchema>();
+
+/** A whole number from 1 to `maximum`, as a JSON number or, like amounts, a decimal string. */
 export function positiveInteger(maximum: number) {
   const form = /^[1-9]\d{0,9}(?:\.0{1,4})?$/;
-  return v.pipe(
+  const schema = v.pipe(
     v.custom<number | string | RawNumber>(
       (value) => digitsOf(value) !== undefined,
       "invalid_type: Expected a whole number",
@@ -85,6 +92,13 @@ export function positiveInteger(maximum: number) {
     }),
     v.transform((value) => Number(digitsOf(value))),
   );
+  POSITIVE_INTEGERS.add(schema);
+  return schema;
+}
+
+/** Whether the schema is one of `positiveInteger`. */
+export function isPositiveInteger(schema: v.GenericSchema | undefined): boolean {
+  return schema !== undefined && POSITIVE_INTEGERS.has(schema);
 }
 
 /** A positive integer in the range of PostgreSQL's `int`. */
@@ -161,10 +175,10 @@ function decimal(
 /** A valid amount without trailing zeros. */
 function shortestNumber(value: string | RawNumber): string {
   const digits = digitsOf(value)!.replace(/^-?0*(?=\d)/, "");
-  return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
+  return digits.includes(".") ? digits.replace(/\.?(?<!0)0+$/, "") : digits;
 }
 
-/** Whether a number is 0, however it was sent or is stored. */
+/** Whether a number is 0, in any form. */
 export function isZero(value: unknown): boolean {
   return Number(digitsOf(value)) === 0;
 }

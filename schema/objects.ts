@@ -1,15 +1,17 @@
 import * as v from "valibot";
-import { guarded, UNRULED } from "./defects.ts";
+import { catchDefect, DEFECT_TEXT } from "./defects.ts";
 import { MAX_ERRORS } from "./errors.ts";
 // Declares `JSON.isRawJSON`.
 import type {} from "./numbers.ts";
 import { type Names, withNames, wrongNames } from "./named.ts";
 import { didYouMean, speller } from "./spelling.ts";
 
+/* Schemas of objects and arrays whose errors are bounded: unknown fields, duplicates, limits. */
+
 /** The maximum number of entries of an array, in a body and stored. */
 export const MAX_ENTRIES = 500;
 
-/** An object, such as the example. */
+/** The message that a value must be an object, with an example. */
 function anObject(example?: string) {
   return v.custom<Record<string, unknown>>(
     isObject,
@@ -23,10 +25,9 @@ export function object<const E extends v.ObjectEntries>(entries: E) {
 }
 
 /**
- * An object with only these fields. Unknown fields are errors. The fields in
- * `ignored`, with their descriptions, occur only in responses. Bodies may contain them,
- * and they are dropped, so that clients can send a response back. Those in `names` may
- * stand for an id that is absent. An error of a value that is no object shows the example.
+ * An object with only these fields. Other fields are errors. The response-only fields in `ignored`
+ * are dropped, so that clients can send a response back. Those in `names` may stand for an absent
+ * id. The error of a value that is no object shows `example`.
  */
 export function closedObject<const E extends v.ObjectEntries>(
   entries: E,
@@ -34,7 +35,7 @@ export function closedObject<const E extends v.ObjectEntries>(
   { names = new Map(), example }: { names?: Names; example?: string } = {},
 ) {
   const written = Object.keys(entries);
-  const meantBy = speller(written);
+  const near = speller(written);
   const known = new Set([...written, ...Object.keys(ignored)]);
   const standing = new Set(
     Array.from(names.values(), ({ given }) => given.map(({ field }) => field))
@@ -52,11 +53,11 @@ export function closedObject<const E extends v.ObjectEntries>(
         const input = dataset.value;
         if (!isObject(input)) return;
         const unknown = Object.keys(input).filter((key) => !known.has(key));
-        // One more, so that the message says that there are more.
+        // One more, so that the message shows that there are more.
         for (const key of unknown.slice(0, MAX_ERRORS + 1)) {
-          const meant = didYouMean(meantBy(key));
+          const suggestion = didYouMean(near(key));
           addIssue({
-            message: `unknown_field: Unknown field${meant}`,
+            message: `unknown_field: Unknown field${suggestion}`,
             path: at(key),
           });
         }
@@ -83,9 +84,8 @@ export function closedObject<const E extends v.ObjectEntries>(
 }
 
 /**
- * A union that validates an entry by the option that `choose` selects, and reports
- * only that option's errors. The entry is undefined only in the conversion to JSON
- * Schema, which needs all options.
+ * A union that validates an entry by the option that `choose` selects, and reports only that
+ * option's errors. The conversion to JSON Schema, which needs all options, passes undefined.
  */
 export function chosen<T>(
   options: v.GenericSchema<unknown, T>[],
@@ -96,11 +96,14 @@ export function chosen<T>(
   );
 }
 
-/** What no two entries of an array may share. */
+/** The keys that no two entries of an array may share. */
 export interface Distinct {
-  /** The fields that it reads. A duplicate is reported at the first. None if entries are single values. */
+  /**
+   * The fields that make the key. A duplicate is reported at the first. Empty if entries are single
+   * values.
+   */
   fields: readonly string[];
-  /** What an entry shares with its duplicates. Undefined for one that has none. */
+  /** Returns the key of an entry, which its duplicates share, or undefined if it has none. */
   keyOf: (entry: Record<string, unknown>) => string | undefined;
 }
 
@@ -156,7 +159,7 @@ export function distinctBy(field: string, ...others: string[]): Distinct {
   };
 }
 
-/** Refuses an entry of an array that shares with an earlier one what must be distinct. */
+/** Refuses an entry that has the key of an earlier entry. */
 export function unique<T>(...distinct: readonly Distinct[]) {
   return v.rawCheck<T>(({ dataset, addIssue }) => {
     const entries: unknown = dataset.value;
@@ -166,15 +169,15 @@ export function unique<T>(...distinct: readonly Distinct[]) {
       ({ path }) => path?.[0].key,
     );
     for (const { fields, keyOf } of distinct) {
-      const tell = (message: string, index: number) =>
+      const report = (message: string, index: number) =>
         addIssue({ message, path: at(index, ...fields.slice(0, 1)) });
       const keys = entries.map((entry, i) =>
-        guarded(
-          () => judged(entry, fields, refusedFields(issues.get(i), 1), keyOf),
-          () => void tell(UNRULED, i),
+        catchDefect(
+          () => checkWithRule(entry, fields, refusedFields(issues.get(i), 1), keyOf),
+          () => void report(DEFECT_TEXT, i),
         )
       );
-      for (const index of repeated(keys)) tell(DUPLICATE, index);
+      for (const index of repeated(keys)) report(DUPLICATE, index);
     }
   });
 }
@@ -192,7 +195,10 @@ export function repeated(keys: readonly (string | undefined)[]): number[] {
 
 const NONE: ReadonlySet<unknown> = new Set();
 
-/** The fields of an entry that have issues, undefined for the entry itself. It is at this depth of their paths. */
+/**
+ * Returns the fields of an entry that have issues. Undefined stands for the entry itself. `depth`
+ * is the index of the field in the path of an issue.
+ */
 export function refusedFields(
   issues: readonly v.BaseIssue<unknown>[] | undefined,
   depth = 0,
@@ -201,11 +207,10 @@ export function refusedFields(
 }
 
 /**
- * What a rule on these fields says of an entry, or undefined if one of them is refused. So a
- * rule sees nothing but values that their fields accept, as they were sent or as they are
- * stored, and need not guard against others.
+ * Checks an entry by a rule on these fields. Returns undefined without a check if one of the fields is
+ * invalid. A rule therefore sees only valid values, as they were sent or as they are stored.
  */
-export function judged<T>(
+export function checkWithRule<T>(
   entry: unknown,
   fields: readonly string[],
   refused: ReadonlySet<unknown>,
@@ -262,7 +267,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
     !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** The same function, which makes one value per description: the OpenAPI document names schemas by identity. */
+/** Caches a function by its argument, because the OpenAPI document names schemas by identity. */
 export function remembered<D extends object, T>(make: (described: D) => T) {
   const made = new WeakMap<D, T>();
   return (described: D): T => made.getOrInsertComputed(described, make);
@@ -289,7 +294,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** A text by which projected values are found. */
+/** A key for maps of projected values: equal values have equal keys. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value) ?? "";
 }

@@ -3,6 +3,10 @@ import { ALPHA_2 } from "./alpha3.ts";
 import { didYouMean } from "./spelling.ts";
 import file from "../sql/code_lists.json" with { type: "json" };
 
+/*
+ * The ONIX code lists, the schemas of their codes, and the code that a wrong value probably means.
+ */
+
 /** The ONIX code lists by number. `sql/seed.sql` stores them in the database. */
 export const CODE_LISTS = file.lists;
 
@@ -11,7 +15,7 @@ type NumberOf<Key> = Key extends `${infer List extends number}` ? List : never;
 /** The number of a list. */
 export type OnixList = NumberOf<keyof typeof CODE_LISTS>;
 
-/** What the message about an unknown code expects, if not "a code of ONIX List …". */
+/** The expectation that messages about unknown codes name. Default: "a code of ONIX List …". */
 const EXPECTED: { [list in OnixList]?: string } = {
   96: "a currency of ISO 4217, in capitals",
 };
@@ -44,10 +48,10 @@ function oneOfMany(list: OnixList) {
   return { ...schema, "~run": run };
 }
 
-/** The rest of the world, which is a region or country of ONIX 2.1 alone. */
+/** The rest of the world, which is a region only in ONIX 2.1. */
 export const ROW = "ROW";
 
-/** The sentence about a value that is no code of the list, with the one that was meant. */
+/** The message about a value that is no code of the list. It suggests the likely code. */
 export function expectedCode(list: OnixList, value: unknown): string {
   if (value === ROW && (list === 49 || list === 91)) {
     const kind = list === 49 ? "region" : "country";
@@ -55,10 +59,10 @@ export function expectedCode(list: OnixList, value: unknown): string {
   }
   const expected = EXPECTED[list] ?? `a code of ONIX List ${list}`;
   return `Expected ${expected}, see /code-lists/${list}` +
-    didYouMean(codeMeantBy(value, list));
+    didYouMean(likelyCode(value, list));
 }
 
-/** What people write instead of a code that is neither its label nor the code in another case. */
+/** Words that people write instead of codes, besides labels and codes in another case. */
 const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
   17: {
     aut: "A01",
@@ -124,11 +128,11 @@ const OTHER_CODES: { [list in OnixList]?: Record<string, string> } = {
 };
 
 /**
- * The code that a wrong one probably means: in another case, without its zero, another
- * word, one of several, or its label. For a language, also the other codes of ISO 639, such
- * as `deu` and `en`, and the tags that begin so, such as `en-GB`.
+ * Finds the code that a wrong one probably means: one in another case or without its zero, another
+ * word, one of several, or a label. For a language, also the other codes of ISO 639, such as `deu`
+ * and `en`, and tags that begin with one, such as `en-GB`.
  */
-function codeMeantBy(input: unknown, list: OnixList): string | undefined {
+export function likelyCode(input: unknown, list: OnixList): string | undefined {
   if (typeof input !== "string" && typeof input !== "number") return;
   const word = String(input).trim().toLowerCase();
   if (word === "" || word.length > MAX_LABEL) return;
@@ -157,7 +161,7 @@ function codesByWord(list: OnixList): Map<string, string> {
   return words;
 }
 
-/** The codes of other standards, and the names and signs that everybody knows. */
+/** The codes of other standards, and well-known names and signs. */
 const OTHER_FORMS: {
   [list in OnixList]?: () => (readonly [string, string])[];
 } = {
@@ -172,7 +176,7 @@ const OTHER_FORMS: {
   ],
 };
 
-/** The codes of a list by their names. Of two with one name, the first. */
+/** The codes of a list by their names. If two have the same name, the first counts. */
 function namesOf(list: OnixList, names: Intl.DisplayNames) {
   return codesIn(list).filter((code) => code !== ROW).toReversed()
     .map((code) => [names.of(code)!.toLowerCase(), code] as const);
@@ -196,7 +200,7 @@ export function codesIn(list: OnixList): string[] {
   return knownIn(list).map(({ code }) => code);
 }
 
-/** The codes with their labels, without the region that ONIX 3 has no more. */
+/** The codes with their labels, without the region that ONIX 3 no longer has. */
 function knownIn(list: OnixList) {
   const { codes } = CODE_LISTS[list];
   return list === 49 ? codes.filter(({ code }) => code !== ROW) : codes;

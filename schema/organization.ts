@@ -8,7 +8,7 @@ const EmailAddress = v.pipe(
   v.regex(/^[^\s@]+@[^\s@]+$/, "invalid_email: Expected an address with an @"),
 );
 
-/** The organization, and what the header of ONIX messages says of their sender. */
+/** The organization, and its data as the sender in the header of ONIX messages. */
 // deno-fmt-ignore
 export const ORGANIZATION = {
   id: about("The id of the organization.", assigned(Uuid), null),

@@ -17,7 +17,7 @@ export type QuerySchema = v.GenericSchema & {
 /** The valid parameters of a query. */
 export type QueryOf<S extends QuerySchema> = v.InferOutput<S>;
 
-/** The maximum number of parameters, which has room for several repeated lists of ids. */
+/** The maximum number of parameters: enough for several repeated lists of ids. */
 const MAX_PARAMETERS = 1_000;
 
 /**
@@ -38,7 +38,7 @@ export function readQuery<const S extends QuerySchema>(
     }]);
   }
   const details = encodingDetails(url.search);
-  const meantBy = speller(Object.keys(parameters.entries));
+  const near = speller(Object.keys(parameters.entries));
   const given = new Map<string, string>();
   for (const [parameter, value] of url.searchParams) {
     const known = Object.hasOwn(parameters.entries, parameter);
@@ -50,14 +50,14 @@ export function readQuery<const S extends QuerySchema>(
         parameter: printable(parameter),
         ...known ? { code: "duplicate", message: "This parameter occurs twice" } : {
           code: "unknown_parameter",
-          message: `Unknown parameter${didYouMean(meantBy(parameter))}`,
+          message: `Unknown parameter${didYouMean(near(parameter))}`,
         },
       });
       if (details.length > MAX_ERRORS) break;
     }
   }
   const read = v.safeParse(parameters, {
-    // Each says what it expects, instead of being a key that is absent.
+    // Undefined values, so that each error names what is expected, instead of an absent key.
     ...REQUIRED(parameters),
     ...Object.fromEntries(given),
   });
@@ -110,7 +110,8 @@ function isUtf8(encoded: string): boolean {
   }
 }
 
-function isList(parameter: v.GenericSchema): boolean {
+/** Whether a parameter is a list. */
+export function isList(parameter: v.GenericSchema): boolean {
   const inner = "pipe" in parameter
     ? (parameter as v.SchemaWithPipe<[v.GenericSchema]>).pipe[0]
     : parameter;
@@ -214,7 +215,7 @@ export const Time = v.pipe(
 
 /** Comma-separated names of embeds, with optional spaces around them. Empty means none. */
 export function embeds<E extends string>(names: Record<string, E>) {
-  const meantBy = speller(Object.keys(names));
+  const near = speller(Object.keys(names));
   const isKnown = (name: string) => Object.hasOwn(names, name);
   return v.pipe(
     v.string(),
@@ -228,7 +229,7 @@ export function embeds<E extends string>(names: Record<string, E>) {
       ({ input }) => {
         const unknown = input.find((name) => !isKnown(name))!;
         const list = `Expected a comma-separated list of ${Object.keys(names).join(", ")}`;
-        return `invalid_value: ${list}${didYouMean(meantBy(unknown))}`;
+        return `invalid_value: ${list}${didYouMean(near(unknown))}`;
       },
     ),
     v.transform((given) => new Set(given.map((name) => names[name]!))),

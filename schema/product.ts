@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { printable } from "./errors.ts";
+import { printable, withHint } from "./errors.ts";
 import {
   about,
   amount,
@@ -35,7 +35,7 @@ import {
   words,
 } from "./fields.ts";
 import { type Distinct, distinctBy, isObject } from "./objects.ts";
-import { code, expectedCode, ROW } from "./onix_codes.ts";
+import { code, expectedCode, type OnixList, ROW } from "./onix_codes.ts";
 import {
   ExactNumber,
   ExtentValue,
@@ -61,10 +61,10 @@ import {
 } from "./values.ts";
 
 /*
- * What a product is (specification, 2; ONIX for Books under its own names in snake_case).
- * A new field or array needs a line here, a migration, and samples: in `sql/demo.sql`, in
- * `tests/support/data/bodies.ts`, and in `VALUES` of `tests/support/data/fields.ts` what it
- * takes and refuses.
+ * Describes every field of a product (specification, 2). Fields of ONIX for Books have its names in
+ * snake_case. A new field or array needs a line here, a migration, and samples: in `sql/demo.sql` and
+ * `tests/support/data/bodies.ts`, and its valid and invalid values in `VALUES` of
+ * `tests/support/data/fields.ts`.
  */
 
 export const PRODUCT_TYPES = [
@@ -81,11 +81,14 @@ const Isbn = described("Without hyphens and spaces.", v.string());
 
 const Code = v.pipe(v.string(), v.examples(["P-0DYSSEY1"]));
 
-/** The places of two fields. `extents` and `publishing_dates` refuse entries with these codes. */
+/**
+ * The paths of two fields in ONIX. `extents` and `publishing_dates` refuse entries with these
+ * codes.
+ */
 const PAGES = "Extent[ExtentType=00,ExtentUnit=03]/ExtentValue";
 const PUBLICATION_DATE = "PublishingDate[PublishingDateRole=01]/Date";
 
-/** A day. A year or a month is said elsewhere. */
+/** A day. Other fields hold a year or a month. */
 const PublicationDay = v.pipe(
   v.string("invalid_type: Expected a date as a string, YYYY-MM-DD"),
   v.check(
@@ -176,7 +179,7 @@ const TOO_EARLY = "invalid_date: Expected a date that is not before valid_from";
 const VALIDITY: Rule = {
   fields: ["valid_from", "valid_to"],
   check({ valid_from: from, valid_to: to }) {
-    // Days, if the fields are there: they were accepted. A schema would make an issue of null.
+    // Valid days, if the fields are set. A schema would make an issue of null.
     const isWrong = typeof from === "string" && typeof to === "string" &&
       from > to;
     return isWrong ? TOO_EARLY : undefined;
@@ -184,7 +187,7 @@ const VALIDITY: Rule = {
   constraint: { name: "validity", message: TOO_EARLY },
 };
 
-/** The days on which a price is valid. ONIX reads and writes them at these places. */
+/** The days on which a price is valid, with their paths in ONIX. */
 // deno-fmt-ignore
 export const PERIOD = {
   valid_from: about("The first day on which the price is valid.", day, "PriceDate[PriceDateRole=14]/Date"),
@@ -195,7 +198,7 @@ const FieldValue = v.union(
   [text(), v.number(), v.boolean(), ExactNumber],
   ({ input }) =>
     JSON.isRawJSON(input)
-      ? "inexact_number: This number cannot be stored exactly: send it as a string"
+      ? withHint("inexact_number: This number cannot be stored exactly", "send it as a string")
       : "invalid_type: Expected a string, a number, a boolean or null",
 );
 
@@ -222,12 +225,19 @@ const COLLATERAL = {
   text_content: {
     type: "TextContent", element: "TextContent", same: ["text_type", "language"],
     apart: ["content_audience", "source_title", "text"],
+    together: ["text_author", "text_source_corporate", "text_source_description", "source_title"],
+    restates: {
+      text_source_corporate: ["source_title"],
+      text_source_description: ["text_author", "text_source_corporate", "source_title"],
+    },
     fields: {
       text: about("The text itself.", required(column(heading(100_000)))),
       text_type: about("The kind of text, such as a description or a review.", column(code(153))),
       content_audience: about("The readers that the text is written for.", column(Audiences)),
       text_format: about("The markup of the text.", column(code(34)), "Text/@textformat"),
       text_author: about("The author of the text.", column(text())),
+      text_source_corporate: about("The organization that the text is by, such as a newspaper or a reading group.", column(text())),
+      text_source_description: about("What the author or the organization is, in words.", column(LongProse)),
       source_title: about("The publication that the text is taken from.", column(text())),
       language: about("The language of the text.", column(code(74)), "Text/@language"),
     },
@@ -257,7 +267,7 @@ const COLLATERAL = {
   },
 };
 
-/** A country, which the rest of the world is not since ONIX 3. */
+/** A country. Since ONIX 3, the rest of the world (`ROW`) is none. */
 const Country = v.pipe(
   code(91),
   v.check((code) => code !== ROW, `invalid_code: ${expectedCode(91, ROW)}`),
@@ -271,7 +281,7 @@ const TERRITORY = {
   regions_excluded: about("The regions that are taken out of the included countries or regions.", codesOf(49)),
 };
 
-/** Codes that are included are not excluded, too. */
+/** A code cannot be both included and excluded. */
 function notOnBothSides(included: string, excluded: string): Rule {
   return {
     fields: [included, excluded],
@@ -284,7 +294,7 @@ function notOnBothSides(included: string, excluded: string): Rule {
   };
 }
 
-/** An exclusion by itself leaves open what it is taken out of. */
+/** Excluded countries or regions need an included area that contains them. */
 const INCLUDES: Rule = {
   fields: [
     "countries_excluded",
@@ -308,7 +318,7 @@ function isEmptyTerritory(territory: object): boolean {
   return Object.values(territory).flat().length === 0;
 }
 
-/** Where something may be sold: the whole of `Territory`. */
+/** The territory in which something may be sold. */
 const territory = group(TERRITORY, {
   type: "Territory",
   rules: [
@@ -330,7 +340,7 @@ const WORLD: Rule = {
   fields: ["is_rest_of_world", "territory"],
   check({ is_rest_of_world = false, territory = null }) {
     if (is_rest_of_world === true && territory !== null) {
-      return "unexpected_territory: The rest of the world has no territory: send null";
+      return withHint("unexpected_territory: The rest of the world has no territory", "send null");
     }
     if (
       is_rest_of_world === false &&
@@ -341,7 +351,7 @@ const WORLD: Rule = {
   },
 };
 
-/** A market is somewhere: one without a territory would be the whole world. */
+/** A market needs a territory. Without one it would cover the full world. */
 const SOMEWHERE: Rule = {
   fields: ["territory"],
   check: ({ territory }) =>
@@ -351,7 +361,7 @@ const SOMEWHERE: Rule = {
       : undefined,
 };
 
-/** An amount is of a currency. What is free may say that it is of none, as it does in ONIX. */
+/** An amount needs a currency. An amount of 0 may do without, as in ONIX. */
 const IN_CURRENCY: Rule = {
   fields: ["price_amount", "currency_code"],
   check({ price_amount = null, currency_code }) {
@@ -362,13 +372,13 @@ const IN_CURRENCY: Rule = {
   },
 };
 
-/** One type says what holds in the rest of the world. */
+/** Only one sales right covers the rest of the world. */
 const ONE_WORLD: Distinct = {
   fields: ["is_rest_of_world"],
   keyOf: ({ is_rest_of_world }) => is_rest_of_world === true ? "world" : undefined,
 };
 
-/** The limits of the arrays of codes beside the scalars. */
+/** The limits of the arrays of codes in `SCALARS`. */
 const DISTINCT_CODES = { max: 50, isDistinct: true };
 
 /** The ISBNs of a product have fields of their own. */
@@ -393,7 +403,7 @@ const ISBN_CHECKED: Rule = {
 
 const ISBNS = { isbn13: Isbn13, isbn10: Isbn10 };
 
-/** The same identifier, whose ISBN is without hyphens and spaces. */
+/** Removes hyphens and spaces from the ISBN of an identifier. */
 function withBareValue(entry: Record<string, unknown>) {
   const { product_id_type: type, id_value: value } = entry;
   return isbnFieldOf(type, value) ? { ...entry, id_value: bareIsbn(value as string) } : entry;
@@ -414,7 +424,7 @@ const CODE_OR_HEADING: Rule = {
       : undefined,
 };
 
-/** Keywords and proprietary codes are written as their owner writes them. */
+/** The subject schemes whose codes are free text: keywords and proprietary codes. */
 const FREELY_WRITTEN: readonly unknown[] = ["20", "23", "24"];
 
 const ONE_CODE: Rule = {
@@ -422,11 +432,14 @@ const ONE_CODE: Rule = {
   check: ({ subject_scheme_identifier: scheme, subject_code: code }) =>
     typeof code === "string" && !FREELY_WRITTEN.includes(scheme) &&
       /[;,]|\S\s+\S/.test(code)
-      ? "invalid_code: Expected one code, without white space, ; and ,: send each code as an entry of its own"
+      ? withHint(
+        "invalid_code: Expected one code, without white space, ; and ,",
+        "send each code as an entry of its own",
+      )
       : undefined,
 };
 
-/** A scheme has one main subject. Proprietary schemes are told apart by their names. */
+/** A scheme has one main subject. Proprietary schemes differ by their names. */
 const MAIN_SUBJECT: Distinct = {
   fields: [
     "main_subject",
@@ -443,22 +456,22 @@ const MAIN_SUBJECT: Distinct = {
   },
 };
 
-/** An entry with the codes of the place of another field is sent as that. Its last code is at fault. */
+/** Returns a rule that refuses entries whose codes belong to another field, at the last code. */
 function elsewhere(
   place: string,
   message: string,
   valueField: string,
-  isMeant: (value: unknown) => boolean,
+  belongsThere: (value: unknown) => boolean,
 ): Rule {
   const codes = Array.from(
-    place.matchAll(/(\w+)=(\w+)/g),
+    place.matchAll(/\b(\w+)=(\w+)/g),
     ([, element, code]) => [snake(element!), code!] as const,
   );
   return {
     fields: [valueField, ...codes.map(([field]) => field).toReversed()],
     check: (entry) =>
       codes.every(([field, code]) => entry[field] === code) &&
-        isMeant(entry[valueField])
+        belongsThere(entry[valueField])
         ? message
         : undefined,
   };
@@ -511,7 +524,42 @@ const EXACT_OR_RANGE: Rule = {
   },
 };
 
-/** What a feature of a resource says. */
+/** The lists of the values of features, by type (notes of List 79). Values of other types are texts. */
+const FEATURE_LISTS: Readonly<Record<string, OnixList>> = {
+  "01": 98,
+  "02": 98,
+  "04": 99,
+  "06": 176,
+  "09": 196,
+  "12": 143,
+  "13": 184,
+  "19": 242,
+  "26": 98,
+  "27": 98,
+  "55": 98,
+  "57": 98,
+  "58": 98,
+  "59": 98,
+};
+
+const CODE_OF_FEATURE: Rule = {
+  fields: ["product_form_feature_type", "product_form_feature_value"],
+  check({ product_form_feature_type: type, product_form_feature_value: value }) {
+    const list = FEATURE_LISTS[type as string];
+    if (list === undefined || isMissing(value)) return;
+    return v.safeParse(code(list), value).issues?.[0].message;
+  },
+};
+
+const VALUE_OR_DESCRIPTION: Rule = {
+  fields: ["product_form_feature_descriptions", "product_form_feature_value"],
+  check: ({ product_form_feature_descriptions: texts, product_form_feature_value: value }) =>
+    isMissing(value) && !(Array.isArray(texts) && texts.length > 0)
+      ? "required: A feature has a value or a description"
+      : undefined,
+};
+
+/** The fields of a feature of a resource. */
 // deno-fmt-ignore
 const FEATURE = {
   feature_value: about("The fact as a code or a number.", words),
@@ -579,6 +627,17 @@ export const ARRAYS = {
 
   product_form_details: about("Details of the form, such as the binding, the size or the file format.",
     listOfCodes(175, DISTINCT_CODES), "ProductFormDetail"),
+
+  product_form_features: about("Features of the form: accessibility of an e-book, colours, safety warnings, origin of the paper.", values({
+    product_form_feature_type: about("What the feature is about, such as accessibility (09).", required(codeOf(79))),
+    product_form_feature_value: about("The feature as a code of the list that the type names, such as List 196 for accessibility, else as a text.", words),
+    product_form_feature_descriptions: about("The feature in words, or details of it.",
+      listOf(heading(2000), { max: 100 }), "ProductFormFeatureDescription"),
+  }, {
+    type: "ProductFormFeature", example: '{"product_form_feature_type": "09", "product_form_feature_value": "14"}',
+    same: ["product_form_feature_type", "product_form_feature_value"],
+    rules: [CODE_OF_FEATURE, VALUE_OR_DESCRIPTION], distinct: [distinctBy("product_form_feature_type", "product_form_feature_value")],
+  }), "ProductFormFeature"),
 
   edition_types: about("What sets this edition apart, such as abridged or large print.", listOfCodes(21, DISTINCT_CODES), "EditionType"),
 
@@ -764,3 +823,10 @@ export const LISTED: Readonly<Partial<Record<ArrayName, ArrayField>>> = Object
       return [[name, { ...array, type, fields: Object.fromEntries(shown) }]];
     }),
   );
+
+/** Whether a resource is an image of the front cover, which `cover_image_url` names. */
+export function isFrontCover(
+  { resource_content_type, resource_mode }: Readonly<Record<string, unknown>>,
+): boolean {
+  return resource_content_type === "01" && resource_mode === "03";
+}

@@ -90,7 +90,7 @@ const SHARED_FIELDS = {
   lifecycle_statuses: shared("LifecycleStatus", null),
 };
 
-/** A type of records with these fields besides the common ones. `element` is that of the name. */
+/** Describes a type of records by its own fields. `element` is the ONIX element of the name. */
 function own<const T extends string>(
   type: T,
   element: string | null,
@@ -107,7 +107,7 @@ function own<const T extends string>(
   return { type, fields: all };
 }
 
-/** A type of codes. `element` is that of the code. */
+/** Describes a type of codes. `element` is the ONIX element of the code. */
 function shared<const T extends string>(
   type: T,
   element: string | null = type,

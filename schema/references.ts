@@ -1,6 +1,12 @@
 import type { Entry, ProductBody } from "./bodies.ts";
 import type { Fields, Reference } from "./fields.ts";
+import { Named } from "./named.ts";
 import { ROWS, SCALARS } from "./product.ts";
+
+/*
+ * The references of products to other records, and where a body has them. For example,
+ * `contributors/0/contributor_id`.
+ */
 
 /** A reference of a product, and where it stands. */
 export interface ProductReference extends Reference {
@@ -56,4 +62,35 @@ export function givenReferences(body: ProductBody): GivenReference[] {
       value: given[field],
     }));
   });
+}
+
+/** A reference in a body that is given by a name or a code instead of an id. */
+export type NamedReference = GivenReference & { value: Named };
+
+/** The references in a body that are given by names and codes. */
+export function namedReferences(body: ProductBody): NamedReference[] {
+  return givenReferences(body).filter((given): given is NamedReference =>
+    given.value instanceof Named
+  );
+}
+
+/** The body with these ids in place of names and codes. */
+export function withIds(
+  body: ProductBody,
+  ids: Iterable<readonly [NamedReference, string | null]>,
+): ProductBody {
+  const changed: ProductBody = { ...body };
+  const arrays = new Map<string, Entry[]>();
+  for (const [{ reference: { field, array }, index }, id] of ids) {
+    if (!array) {
+      changed[field] = id;
+      continue;
+    }
+    const entries = arrays.getOrInsertComputed(
+      array.name,
+      (name) => changed[name] = [...body[name] as Entry[]],
+    );
+    entries[index] = { ...entries[index], [field]: id };
+  }
+  return changed;
 }

@@ -3,11 +3,12 @@ import { detailAt, type ErrorDetail } from "./errors.ts";
 import { canonical, objectsIn } from "./objects.ts";
 
 /*
- * Rival prices: those of one supply of which no recipient knows which one counts. They are
- * of one type, currency, country and time.
+ * Finds rival prices: two prices of one supply with the same type, currency, country and first day. A
+ * recipient cannot know which one to use. For example, two GBP prices of type 02 for GB, both valid
+ * from 1 May.
  */
 
-/** What tells prices apart besides their territories. */
+/** The key of a price without its territory: prices with different keys are no rivals. */
 const APART = [
   "price_type",
   "price_qualifier",
@@ -36,8 +37,8 @@ export function rivalPricesIn(territories: readonly Entry[]): ErrorDetail[] {
 }
 
 /**
- * The indexes of prices that have an earlier rival, after its own. `limitsOf` says what else
- * limits a price, such as a condition.
+ * The pairs of prices that are rivals: the index of the earlier one, then of the later one. `limitsOf`
+ * returns what else limits a price, such as a condition.
  */
 export function rivals(
   prices: readonly Entry[],
@@ -59,7 +60,7 @@ export function rivals(
   });
 }
 
-/** Where a price is valid: in these places, but for those. */
+/** Where a price is valid: in the included places, except the excluded ones. */
 interface Places {
   included: readonly string[];
   excluded: ReadonlySet<string>;
@@ -79,8 +80,8 @@ function placesOf(price: Entry): Places {
 }
 
 /**
- * The prices before one, by their places: a comparison of each with each would take seconds
- * for the prices that a body can hold.
+ * The earlier prices, by place. Comparing each price with each other would take seconds for the prices
+ * that a body can hold.
  */
 class Earlier {
   /** The first price that includes a place, and what all that do exclude of it. */

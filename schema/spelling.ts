@@ -1,12 +1,12 @@
 /*
- * Which known name an unknown one was meant to be. A message names it, so that the
- * next request is right.
+ * Suggests the known name that an unknown one probably stands for, so that a message can name it:
+ * `titel` is probably `title`, and `pageCount` is `page_count`.
  */
 
 /** Longer names are not compared: the cost of an error has a bound. */
 const MAX_WORD_LENGTH = 40;
 
-/** What other catalogues, and people, call a field. Of the fields with a word, the first known one counts. */
+/** Synonyms of fields, from other catalogues and from people. If fields share a word, the first known one is suggested. */
 // deno-fmt-ignore
 const CALLED = {
   audience_ranges: "age agerange readingage",
@@ -30,11 +30,13 @@ const CALLED = {
   extents: "duration length runningtime wordcount",
   product_form_id: "form",
   product_form_details: "fileformat",
+  product_form_features: "a11y accessibility features",
   include: "embed expand fields",
   languages: "lang",
   language_code: "lang",
   updated_since: "modifiedsince since updatedafter",
   title: "name titletext",
+  name: "label title",
   names_before_key: "name",
   contributor_id: "author name translator writer",
   collection_id: "name",
@@ -80,23 +82,24 @@ export function speller(known: readonly string[]) {
     if (name.length > MAX_WORD_LENGTH) return;
     const word = wordOf(name);
     words ??= known.map((name) => [wordOf(name), name]);
-    const find = (isMeant: (known: string) => boolean) =>
-      words!.find(([known]) => isMeant(known))?.[1];
+    const find = (fits: (known: string) => boolean) => words!.find(([known]) => fits(known))?.[1];
     const others = OTHER_WORDS.get(word) ?? [];
     return others.find((other) => known.includes(other)) ??
       (known.includes("subtitle") ? others.find(isOperation) : undefined) ??
       find((known) => known === word) ??
       find((known) => ENDINGS.some((ending) => known === word + ending)) ??
+      // Where the name is that of the record itself: `publisher_name` of a publisher.
+      (word.endsWith("name") ? find((known) => known === "name") : undefined) ??
       find((known) => isNear(word, known));
   };
 }
 
-/** Whether the arrays of a product with a path of their own are meant. Only its body leads there. */
+/** Whether a name in a body stands for an array with a path of its own. Only the body of a product refers to those. */
 function isOperation(other: string): boolean {
   return other.startsWith("PUT ");
 }
 
-/** What a name is given without: `publisher_id`, `subjects`, `currency_code`. */
+/** The endings that people leave out: of `publisher_id`, `subjects`, `currency_code`. */
 const ENDINGS = ["id", "s", "code", "number", "value"];
 
 function wordOf(name: string): string {
@@ -106,31 +109,37 @@ function wordOf(name: string): string {
 /** At most two slips in words from eight letters, one from four. The first letter is right, which spares most comparisons. */
 function isNear(word: string, known: string): boolean {
   const max = known.length < 4 ? 0 : known.length < 8 ? 1 : 2;
-  return word[0] === known[0] && Math.abs(word.length - known.length) <= max &&
-    slipsBetween(word, known) <= max;
+  return word[0] === known[0] && slipsBetween(word, known, max) <= max;
 }
 
-/** The number of inserted, lost, replaced or swapped characters (optimal string alignment). */
-export function slipsBetween(a: string, b: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+/**
+ * The number of inserted, lost, replaced or swapped characters (optimal string alignment), or more
+ * than `max` if it exceeds that: characters whose places differ by more than `max` are not compared.
+ */
+export function slipsBetween(a: string, b: string, max: number): number {
+  if (Math.abs(a.length - b.length) > max) return max + 1;
+  const rowOf = () => new Array<number>(b.length + 1).fill(max + 1);
+  let [before, row, next] = [rowOf(), rowOf(), rowOf()];
+  for (let j = 0; j <= Math.min(max, b.length); j++) row[j] = j;
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
+    const [first, last] = [Math.max(1, i - max), Math.min(b.length, i + max)];
+    // Beside the band, the row still has the values of an earlier one.
+    next[first - 1] = i <= max ? i : max + 1;
+    if (last < b.length) next[last + 1] = max + 1;
+    for (let j = first; j <= last; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
       let slips = Math.min(replaced, row[j]! + 1, next[j - 1]! + 1);
-      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+      if (j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
         slips = Math.min(slips, before[j - 2]! + 1);
       }
-      next.push(slips);
+      next[j] = slips;
     }
-    before = row;
-    row = next;
+    [before, row, next] = [row, next, before];
   }
   return row[b.length]!;
 }
 
-/** The end of a message that names what was meant, if that is known. */
+/** The end of a message that suggests a name, if there is one. */
 export function didYouMean(meant: string | undefined): string {
   return meant === undefined ? "" : `: did you mean ${meant}?`;
 }

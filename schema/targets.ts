@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
 
 /*
- * Which addresses a webhook may call: public ones, and those that the operator allows.
- * Others are in the operator's network, which callers must not reach through the service
+ * Decides which addresses a webhook may call: public addresses, and those that the operator allows.
+ * All others are in the operator's network, which clients must not reach through the service
  * (server-side request forgery).
  */
 
@@ -13,7 +13,7 @@ interface AllowedTarget {
   port: string | undefined;
 }
 
-/** What is allowed besides public addresses, and there `http` too. */
+/** The targets that are allowed besides public addresses, also by `http`. */
 export type AllowedTargets = readonly AllowedTarget[];
 
 /** The ranges that are not public (RFC 6890 and its registries). */
@@ -33,7 +33,7 @@ const GLOBAL = rangeOf("2000::/3")!;
 const EMBEDDING = /^\[(?:::ffff|64:ff9b:):([\da-f]{1,4}):([\da-f]{1,4})\]$/;
 
 /** An entry of the list, with a port or without. An IPv6 address with a port has brackets. */
-const HOST_AND_PORT = /^(\[.+\][^:]*|[^:]+):(\d{1,5})$/;
+const HOST_AND_PORT = /^(\[[^\]]+\][^:]*|[^:]+):(\d{1,5})$/;
 
 /**
  * Parses comma-separated host names, addresses and CIDR ranges, each of which may have a
@@ -60,8 +60,8 @@ export function hostOf({ hostname }: URL): string {
 }
 
 /**
- * What forbids a URL whose host has these addresses: none if its name does not resolve. A
- * name may have public addresses and others, so each of them counts.
+ * The reasons to refuse a URL whose host has these addresses, or no address if its name does not
+ * resolve. One private address among public ones is enough.
  */
 export function faultsOf(
   url: URL,

@@ -1,4 +1,10 @@
+import { withHint } from "./errors.ts";
 import * as v from "valibot";
+
+/*
+ * Schemas of single values: texts, ids, dates, URLs and identifiers of the trade, with their check
+ * digits.
+ */
 
 /** The length in Unicode code points. */
 export function codePoints(text: string): number {
@@ -54,7 +60,7 @@ export function isUuid(value: unknown): value is string {
   return v.is(SentUuid, value);
 }
 
-/** How many of something. */
+/** A count. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** A UUID, converted to lower case. */
@@ -62,7 +68,7 @@ export const Uuid = v.pipe(SentUuid, v.toLowerCase());
 
 /** The id of a record that `path` lists. */
 export function idIn(path: string) {
-  const expected = `Expected the id of a record, a UUID: see ${path}`;
+  const expected = withHint("Expected the id of a record, a UUID", `see ${path}`);
   return v.pipe(
     v.string(`invalid_type: ${expected}`),
     v.uuid(`invalid_uuid: ${expected}`),

@@ -3,9 +3,9 @@
 --
 --   psql "$DATABASE_URL" -f sql/citus.sql
 --
--- Tables with an organization_id are sharded by it, so all rows of an organization are on one node. Every node
--- has a copy of the tables in `reference_tables`. A distributed database has no triggers: the service builds the
--- products' JSON for each read. Run `deno task recount` after SQL that inserts, deletes or changes products.
+-- Tables with an organization_id are sharded by it, and organizations by id, so all rows of an organization are on one
+-- node. Every node has a copy of the tables in `reference_tables`. A distributed database has no triggers: only the
+-- service writes it. Other sessions are read-only by default, so SQL that writes is refused (25006).
 --
 -- A migration that creates a table distributes it before it adds the table's foreign keys. The following block
 -- does nothing in a database that is not distributed:
@@ -19,7 +19,6 @@
 do $$
 declare
   reference_tables constant text[] := array[
-    'organizations',
     'publishing_statuses',
     'product_availabilities',
     'product_forms',
@@ -27,14 +26,17 @@ declare
     'lifecycle_statuses',
     'onix_codes',
     'change_origins',
+    'history_clock',
     'api_keys',
     'organization_members'
   ];
   distributed_tables constant text[] := array(
     select c.relname
     from pg_class c
-    join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all (reference_tables)
+      and (c.relname = 'organizations' or exists (
+        select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organization_id'
+      ))
     -- The other tables are colocated with products.
     order by c.relname <> 'products', c.relname
   );
@@ -65,24 +67,25 @@ begin
   loop
     execute item;
   end loop;
-  -- Without triggers, the stored JSON would become stale. Null disables it, and versions are no longer stored.
-  alter table organizations alter names_version drop default;
-  update organizations set names_version = null;
 
-  -- Citus copies the domains that are created in a distributed database to its nodes.
-  drop domain rows_found, key_unused;
+  -- Citus copies the domains, and below the functions, that are created in a distributed database to its nodes.
+  drop domain rows_found, key_unused, version_stored, version_last;
   create domain rows_found as boolean constraint rows_found check (value);
   create domain key_unused as boolean constraint key_unused check (value);
-  -- The limit of a stored product holds here too.
-  create domain product_json as text
-    constraint product_documents_size check (octet_length(value) <= 4194307);
+  create domain version_stored as boolean constraint version_stored check (value);
+  create domain version_last as boolean constraint version_last check (value);
+  -- The mark of a distributed database.
+  create domain distributed as boolean;
 
-  -- Citus cannot distribute a table that has foreign keys to a local one. Drop all and add them again.
+  -- Citus cannot distribute a table that has foreign keys to a local one. Drop all and add them again, except keys from
+  -- a table that every node has to organizations: Citus has none.
   select
     array_agg(format('alter table %s drop constraint %I', k.conrelid::regclass, k.conname)),
     array_agg(
       format('alter table %s add constraint %I %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
       order by k.conname
+    ) filter (
+      where k.confrelid <> 'organizations'::regclass or k.conrelid::regclass::text <> all (reference_tables)
     )
   into drops, adds
   from pg_constraint k
@@ -92,11 +95,14 @@ begin
     execute item;
   end loop;
   foreach item in array reference_tables loop
-    perform create_reference_table(item);
+    -- A migration has made it one already if Citus was there.
+    if not exists (select from pg_dist_partition where logicalrelid = item::regclass) then
+      perform create_reference_table(item);
+    end if;
   end loop;
   foreach item in array distributed_tables loop
     perform create_distributed_table(
-      item, 'organization_id',
+      item, case item when 'organizations' then 'id' else 'organization_id' end,
       colocate_with => case item when 'products' then 'none' else 'products' end
     );
   end loop;
@@ -107,6 +113,25 @@ begin
   foreach item in array adds loop
     execute item;
   end loop;
+
+  -- Autovacuum would collect the statistics of the nodes a minute later.
+  foreach item in array distributed_tables loop
+    execute format('analyze %I', item);
+  end loop;
+
+  for item in
+    select pg_get_functiondef(p.oid)
+    from pg_proc p
+    where p.pronamespace = current_schema()::regnamespace and p.prorettype <> 'trigger'::regtype and not exists (
+      select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
+    )
+  loop
+    execute item;
+  end loop;
+
+  -- The service begins its transactions with READ WRITE. The nodes follow the coordinator.
+  set local citus.enable_ddl_propagation = off;
+  execute format('alter database %I set default_transaction_read_only = on', current_database());
 
   set local client_min_messages = 'notice';
   raise notice 'Distributed: % tables by organization_id, % copied to every node',

@@ -123,7 +123,8 @@ insert into products (
   format_id, title_id, publishing_status_id, product_availability_id, lifecycle_status_id, license_id,
   season_id, publisher_id, division_id, imprint_id, product_type, cover_image_url, languages,
   edition_number, edition_statement, product_form_description, primary_content_type, country_of_publication,
-  city_of_publication, product_form_details, edition_types, epub_technical_protections, product_identifiers, subjects,
+  city_of_publication, product_form_details, product_form_features, edition_types, epub_technical_protections, product_identifiers,
+  subjects,
   extents, measures, audiences, audience_ranges, publishing_dates, related_products, related_works,
   supporting_resources,
   created_at, updated_at
@@ -143,7 +144,7 @@ select
     else '[]'
   end::jsonb,
   b.edition_number, b.edition_statement, b.product_form_description, b.primary_content_type, b.country_of_publication, 
-  b.city_of_publication, b.product_form_details, b.edition_types, b.epub_technical_protections, 
+  b.city_of_publication, b.product_form_details, b.product_form_features, b.edition_types, b.epub_technical_protections, 
   b.product_identifiers, b.subjects, 
   b.extents, b.measures, b.audiences, b.audience_ranges, b.publishing_dates, 
   b.related_products, b.related_works, b.supporting_resources,
@@ -247,6 +248,11 @@ left join (
       "country_of_publication": "US",
       "city_of_publication": "Boston",
       "product_form_details": ["B104", "B504"],
+      "product_form_features": [
+        { "product_form_feature_type": "01", "product_form_feature_value": "BLK" },
+        { "product_form_feature_type": "03",
+          "product_form_feature_descriptions": ["Perpetua", "Set by hand in the chapter headings"] }
+      ],
       "edition_types": ["ILL", "REV"],
       "epub_technical_protections": ["00"],
       "product_identifiers": [
@@ -363,7 +369,8 @@ left join (
 ) as described (product_code, fields) using (product_code)
 cross join lateral jsonb_to_record(coalesce(described.fields, '{}')) b (
   edition_number int, edition_statement text, product_form_description text, primary_content_type text,
-  country_of_publication text, city_of_publication text, product_form_details jsonb, edition_types jsonb,
+  country_of_publication text, city_of_publication text, product_form_details jsonb,
+  product_form_features jsonb, edition_types jsonb,
   epub_technical_protections jsonb, product_identifiers jsonb, subjects jsonb, extents jsonb, measures jsonb,
   audiences jsonb, audience_ranges jsonb, publishing_dates jsonb, related_products jsonb, related_works jsonb,
   supporting_resources jsonb
@@ -580,27 +587,29 @@ on conflict do nothing;
 -- Collateral: texts of the publisher, reviews and prizes.
 insert into collateral (
   organization_id, product_id, id, position, collateral_type, language, text_type, text_format, content_audience, text,
-  text_author, source_title
+  text_author, source_title, text_source_corporate, text_source_description
 )
 select
   organization_id, products.id, ('d3' || substr(products.id::text, 3, 32) || to_char(position, 'FM00'))::uuid, position,
-  'text_content', 'eng', text_type, text_format, content_audience::text[], text, text_author, source_title
+  'text_content', 'eng', text_type, text_format, content_audience::text[], text, text_author, source_title,
+  text_source_corporate, text_source_description
 from products
 join (
   values
-    ('P-0DYSSEY1', 1, '02', '06', '{00}',    'A poem of a long way home, in the verse of Robert Fagles.', null, null),
-    ('P-0DYSSEY1', 2, '03', '02', '{00}',    '<p>Troy has fallen, and Odysseus is ten years late. This is his way back to Ithaca.</p>', null, null),
-    ('P-0DYSSEY1', 3, '13', '06', '{02,04}', 'Teaching notes on the twenty-four books are free to schools and libraries.', 'Lighthouse Books', null),
-    ('P-NEVER1ET', 1, '03', '06', '{00}',    'Kathy, Ruth and Tommy grew up at Hailsham, where nobody told them quite enough.', null, null),
-    ('P-NEVER1ET', 2, '12', '06', '{00}',    'Kazuo Ishiguro, born in Nagasaki in 1954, received the Nobel Prize in Literature in 2017.', null, null),
-    ('P-BR1EFH1S', 1, '02', '06', '{00}',    'From the Big Bang to black holes, with a single equation.', null, null),
-    ('P-PERSEP01', 1, '02', '06', '{00}',    'A childhood in Tehran before, during and after the revolution, drawn in black and white.', null, null),
-    ('P-EARTHSE1', 1, '16', '06', '{00}',    'Islands, dragons and true names: the story of the mage Ged.', null, null),
-    ('P-GRVFFA10', 1, '10', '06', '{03,05}', 'A mouse took a walk, and the picture book was never the same.', null, null),
-    ('P-H0BB1TPB', 1, '02', '06', '{00}',    'A quiet hobbit, thirteen dwarves, a dragon, and no handkerchief.', null, null),
-    ('P-H0BB1TPB', 4, '06', '06', '{00}',    'Prediction is dangerous: but The Hobbit may well prove a classic.', 'C. S. Lewis', 'The Times Literary Supplement')
+    ('P-0DYSSEY1', 1, '02', '06', '{00}',    'A poem of a long way home, in the verse of Robert Fagles.', null, null, null, null),
+    ('P-0DYSSEY1', 2, '03', '02', '{00}',    '<p>Troy has fallen, and Odysseus is ten years late. This is his way back to Ithaca.</p>', null, null, null, null),
+    ('P-0DYSSEY1', 3, '13', '06', '{02,04}', 'Teaching notes on the twenty-four books are free to schools and libraries.', 'Lighthouse Books', null, null, null),
+    ('P-NEVER1ET', 1, '03', '06', '{00}',    'Kathy, Ruth and Tommy grew up at Hailsham, where nobody told them quite enough.', null, null, null, null),
+    ('P-NEVER1ET', 2, '12', '06', '{00}',    'Kazuo Ishiguro, born in Nagasaki in 1954, received the Nobel Prize in Literature in 2017.', null, null, null, null),
+    ('P-BR1EFH1S', 1, '02', '06', '{00}',    'From the Big Bang to black holes, with a single equation.', null, null, null, null),
+    ('P-PERSEP01', 1, '02', '06', '{00}',    'A childhood in Tehran before, during and after the revolution, drawn in black and white.', null, null, null, null),
+    ('P-EARTHSE1', 1, '16', '06', '{00}',    'Islands, dragons and true names: the story of the mage Ged.', null, null, null, null),
+    ('P-GRVFFA10', 1, '10', '06', '{03,05}', 'A mouse took a walk, and the picture book was never the same.', null, null, null, null),
+    ('P-H0BB1TPB', 1, '02', '06', '{00}',    'A quiet hobbit, thirteen dwarves, a dragon, and no handkerchief.', null, null, null, null),
+    ('P-H0BB1TPB', 4, '06', '06', '{00}',    'Prediction is dangerous: but The Hobbit may well prove a classic.', 'C. S. Lewis', 'The Times Literary Supplement', 'The Times Publishing Company', 'A fellow of Magdalen College')
 ) as content (
-  product_code, position, text_type, text_format, content_audience, text, text_author, source_title
+  product_code, position, text_type, text_format, content_audience, text, text_author, source_title,
+  text_source_corporate, text_source_description
 ) using (product_code)
 where organization_id = '00000000-0000-4000-8000-000000000001'
 on conflict do nothing;

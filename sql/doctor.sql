@@ -37,11 +37,14 @@ select
     when e.missing is not null then 'Missing: ' || e.missing
     when not e.has_icu then 'This PostgreSQL is built without ICU'
     when not e.may_create then format('The role %s may not create %s', current_user, e.pending)
+    when e.hidden is not null then format('The role %s cannot use %s', current_user, e.hidden)
   end as wrong,
   case
     when e.missing is not null then 'Install PostgreSQL''s own additional modules (the package postgresql-contrib)'
     when not e.has_icu then 'Use a PostgreSQL with ICU, as in all packages'
-    else format('As a superuser or the owner of the database %s, in it: %s', current_database(), e.statements)
+    when not e.may_create
+      then format('As a superuser or the owner of the database %s, in it: %s', current_database(), e.statements)
+    else format('As a superuser, in the database %s: %s; then open new sessions', current_database(), e.grants)
   end as advice,
   'btree_gin, pg_trgm, ICU' as fine
 from (
@@ -53,9 +56,33 @@ from (
       else format('; grant create on schema public to %I', current_user)
     end as statements,
     bool_and(a.installed_version is not null) or has_database_privilege(current_database(), 'create') as may_create,
+    -- Schemas of the search path that the role may not use are left out.
+    string_agg(format('%s in the schema %s', w.name, n.nspname), ', ') filter (where n.is_hidden) as hidden,
+    nullif(concat_ws(
+      '; ',
+      string_agg(distinct format('grant usage on schema %I to %I', n.nspname, current_user), '; ') filter (where n.is_closed),
+      case when bool_or(n.is_unnamed) then format(
+        'alter role %I in database %I set search_path = %s, %s', current_user, current_database(),
+        current_setting('search_path'), string_agg(distinct quote_ident(n.nspname), ', ') filter (where n.is_unnamed)
+      ) end
+    ), '') as grants,
     exists (select from pg_collation where collname = 'und-x-icu') as has_icu
   from (values ('btree_gin'), ('pg_trgm')) w (name)
   left join pg_available_extensions a on a.name = w.name
+  left join pg_extension x on x.extname = w.name
+  left join lateral (
+    select
+      n.nspname,
+      n.nspname <> all (current_schemas(true)) as is_hidden,
+      not has_schema_privilege(n.oid, 'usage') as is_closed,
+      not exists (
+        select
+        from regexp_split_to_table(current_setting('search_path'), '\s*,\s*') p (name)
+        where trim(p.name, '" ') = n.nspname
+      ) as is_unnamed
+    from pg_namespace n
+    where n.oid = x.extnamespace and n.nspname <> 'pg_catalog'
+  ) n on true
 ) e;
 
 -- migrations
@@ -79,10 +106,10 @@ select
 -- counters
 select
   case when c.organizations <> '' then format(
-    'Counts or changes are wrong, probably after SQL without triggers, in organization %s', c.organizations
+    'Counts, searches or changes are wrong, probably after SQL without triggers, in organization %s', c.organizations
   ) end as wrong,
   'deno task recount' as advice,
-  'All counts and changes are right' as fine
+  'All counts, searches and changes are right' as fine
 from (select current_setting('doctor.fact') as organizations) c;
 
 -- statistics
@@ -111,7 +138,7 @@ select
   null as wrong,
   null as advice,
   format(
-    '%s versions of products in %s%s', v.versions, pg_size_pretty(pg_total_relation_size('product_documents')),
+    '%s versions of products in %s%s. A product keeps at most 1,000 and 64 MiB of them, the newest first', v.versions, pg_size_pretty(pg_total_relation_size('product_documents')),
     to_char(v.oldest at time zone 'UTC', '", the oldest of "YYYY-MM-DD"T"HH24:MI:SS"Z"')
   ) as fine
 from (select count(*) as versions, min(d.changed_at) as oldest from product_documents d) v;
@@ -161,13 +188,13 @@ left join pg_stat_activity u on u.pid::text = current_setting('doctor.fact');
 -- keys
 select
   case
-    when not exists (select from organizations) then 'There is no organization'
+    when not exists (select 1 from organizations) then 'There is no organization'
     when k.number = 0 and current_setting('doctor.fact') = 'false'
       then 'There is no active API key, and no Bearer tokens are configured'
     else 'These keys expire within 14 days: ' || k.ending || k.planned
   end as wrong,
   case
-    when not exists (select from organizations) then 'deno task organization create NAME'
+    when not exists (select 1 from organizations) then 'deno task organization create NAME'
     when k.number = 0 then 'deno task key create --organization ID --name NAME'
     else 'Replace them: deno task key create'
   end as advice,
@@ -233,6 +260,24 @@ select
       ''
     ) as fine
 from webhooks w;
+
+-- recipients
+select
+  null as wrong,
+  'Not fetched for 30 days: ' || string_agg(
+    format(
+      '%s of organization %s (%s)', r.name, r.organization_id,
+      coalesce('last on ' || (r.fetched_at at time zone 'UTC')::date, 'never')
+    ),
+    ', ' order by r.name, r.id
+  ) filter (where coalesce(r.fetched_at, r.created_at) < now() - interval '30 days') as noted,
+  'Ask them whether their key works: their copies keep titles that have left. DELETE /recipients/{id} those that are gone' as advice,
+  format('Number of recipients: %s', count(*)) as fine
+from (
+  select r.organization_id, r.id, r.name, r.created_at, f.fetched_at
+  from recipients r
+  left join recipient_fetches f on f.organization_id = r.organization_id and f.recipient_id = r.id
+) r;
 
 -- distribution
 select

@@ -1,15 +1,21 @@
--- Every trigger of the database, and every function but those whose results tables and indexes store
--- (migrations/0001_schema.sql). `deno task migrate` and the start of the service run this file after the migrations, if
--- one of them is new or this file has changed. It creates and replaces. To remove a function, drop it at the end. An older
--- release does not know a newer file, so a change that the service relies on comes with a migration. An empty line ends
--- a statement.
+-- The triggers and functions of the database. Functions whose results are stored in tables and indexes are in
+-- migrations/0001_schema.sql instead. `deno task migrate` and the start of the service run this file after the
+-- migrations, if one of them is new or this file has changed. Its statements create or replace. To remove a function,
+-- drop it at the end. An older release does not know a newer file, so a change that the service relies on needs a
+-- migration as well. An empty line ends a statement.
 --
--- The service writes what derives from a product in the same flight as the product, and a trigger costs more: so it sets
--- catalogue.writer to `service`, which disables the triggers that do this for SQL. The table of triggers at the end says
--- of each what would be wrong without it.
+-- Triggers maintain derived data for SQL outside the service. The service writes that data itself, in the same round
+-- trip as the product, which costs less. It sets catalogue.writer to `service`, which disables the triggers with the
+-- condition `by_sql`. The table of triggers at the end names the fault that each one prevents.
 --
--- Most functions run as their owner: writing a table must not require rights on derived tables. They run with
--- this search_path, so that neither the writer's search_path nor temporary tables mislead them.
+-- A function that begins with
+--   move_     increases an updated_at or a names_version, so that stored JSON is built again
+--   count_    maintains the totals of lists
+--   index_    maintains the terms and the texts by which products are found
+--   record_, remember_    write what the feeds of changes need, before the rows are gone
+--
+-- Most functions run as their owner: writing a table must not require rights on derived tables. They run with this
+-- search_path, so that neither the writer's search_path nor temporary tables mislead them.
 select set_config('search_path', format('%I, pg_temp', current_schema()), true);
 
 -- Values of columns
@@ -49,14 +55,16 @@ begin
   );
 end $$;
 
--- A value as a term of product_terms, whose key has at most 2704 bytes: a hash stands for the rest of a long value.
--- The table stores its results, so a change needs a migration that computes them again.
+-- Returns a value as a term of product_terms. A key of that table has at most 2704 bytes, so a hash replaces the rest
+-- of a long value. The table stores the results: a change needs a migration that computes them again.
 create or replace function term_of(value text) returns text
 language sql immutable parallel safe
 return case when length(value) > 200 then left(value, 200) || md5(value) else value end;
 
--- The terms by which lists find a product, with the names of their filters.
-create or replace function terms_of(languages jsonb, subjects jsonb, product_identifiers jsonb)
+-- Returns the terms by which lists find a product, with the names of their filters.
+create or replace function terms_of(
+  languages jsonb, subjects jsonb, product_identifiers jsonb, product_form_features jsonb
+)
 returns table (field text, term text)
 language sql immutable parallel safe as $$
   select distinct v.field, term_of(v.value)
@@ -66,12 +74,17 @@ language sql immutable parallel safe as $$
     select 'subject_code', e ->> 'subject_code' from jsonb_array_elements(subjects) e
     union all
     select 'id_value', e ->> 'id_value' from jsonb_array_elements(product_identifiers) e
+    union all
+    select 'accessibility_code', e ->> 'product_form_feature_value'
+    from jsonb_array_elements(product_form_features) e
+    where e ->> 'product_form_feature_type' = '09'
   ) v (field, value)
   where v.value is not null
 $$;
 
--- The forms of its ISBNs that a product lacks: the ISBN-10 of its ISBN-13, if that begins with 978, and the ISBN-13 of
--- its ISBN-10. Null if it lacks none. A sum of ten terms in one expression would take PostgreSQL 60 us to start.
+-- Returns the ISBNs of a product in the form that it lacks: the ISBN-10 of an ISBN-13 that begins with 978, and the
+-- ISBN-13 of an ISBN-10. Null if it lacks none. A sum of ten terms in one expression would take PostgreSQL 60 us to
+-- start.
 create or replace function other_isbns(isbn13 text, isbn10 text) returns text
 language plpgsql immutable parallel safe as $$
 declare
@@ -100,8 +113,8 @@ begin
   return nullif(concat_ws(E'\x1f', shorter, longer), '');
 end $$;
 
--- The texts of a product in product_search. `names` are the folded names of its contributors and collections.
--- U+001F keeps a word from matching across two parts.
+-- Returns the texts of a product in product_search. `names` are the folded names of its contributors and collections.
+-- U+001F between two parts keeps a word from matching across them.
 create or replace function search_texts(
   title text, subtitle text, product_code text, isbn13 text, isbn10 text, product_identifiers jsonb, names text
 )
@@ -131,13 +144,13 @@ $$;
 
 -- Products that SQL writes
 
--- The updated_at of a row that is written: now, or a millisecond after the old value if that is later. Nothing is later
--- than `infinity`, so now follows it.
+-- Returns the new updated_at of a row: now, or a millisecond after the old value if that is later. After `infinity`, it
+-- is now.
 create or replace function next_version(version timestamptz) returns timestamptz
 language sql stable
 return greatest(now(), nullif(version, 'infinity') + interval '1 millisecond');
 
--- SQL that changes a product or a record increases its updated_at.
+-- Increases the updated_at of a product or a record that SQL changes.
 create or replace function move_product() returns trigger
 language plpgsql set search_path from current as $$
 begin
@@ -145,9 +158,9 @@ begin
   return new;
 end $$;
 
--- SQL that writes rows of products increases the products' updated_at, once per transaction: products written by the
--- same transaction, such as those inserted with their rows, have a new updated_at already. This update of products
--- leaves nothing to do for triggers, so catalogue.writer disables them.
+-- Increases the updated_at of products whose rows SQL writes, once per transaction: a product that the same transaction
+-- has written already has a new updated_at. This update of products leaves nothing to do for triggers, so
+-- catalogue.writer disables them.
 create or replace function move_products() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
@@ -192,11 +205,11 @@ end $$;
 
 -- Names that products show
 
--- The stored JSON of a product is valid while its change_version is the product's and its names_version is the
--- organization's, which increases when a displayed name changes. Reads check both.
+-- The stored JSON of a product has two versions. It is valid while its change_version is that of the product and its
+-- names_version that of the organization. The latter increases when a displayed name changes. Reads check both.
 
--- Invalidates the stored JSON of organizations with a changed name, and lets the products that show a changed record, in
--- JSON or in ONIX, follow it (spread_renames).
+-- Invalidates the stored JSON of organizations with a changed name, and queues the changed records. spread_renames()
+-- propagates these to the products that show them in JSON or in ONIX.
 create or replace function move_names() returns trigger
 language plpgsql security definer set search_path from current as $$
 declare
@@ -250,10 +263,10 @@ begin
   return null;
 end $$;
 
--- Makes the changes of records of the next organization after this one changes of the products that show the records: of
--- at most 500 records, and of `most` products. When a change is committed, every product that showed the old record can
--- be seen. Returns the organization, or null after the last, and how many records moved on: none if another process is
--- at it.
+-- Propagates changed records to the products that show them, for the next organization after this one: at most 500
+-- records and `most` products. It runs after the change is committed, when every product that showed the old record is
+-- visible. Returns the organization, or null after the last, and the number of records that progressed: none if another
+-- process does the same.
 create or replace function spread_renames(after uuid, most integer, out organization uuid, out records integer)
 language plpgsql security definer set search_path from current as $$
 declare
@@ -300,7 +313,7 @@ begin
   where c.organization_id = organization and c.product_id = any (products)
   order by c.product_id
   for no key update;
-  -- The feed gives a product that was written later after the record's change: it has followed already.
+  -- A product that was written after the record's change has followed already.
   update product_changes c set change_version = greatest(c.change_version, change_version())
   from (select u.id, max(u.version) as version from unnest(products, versions) u (id, version) group by u.id) u
   where c.organization_id = organization and c.product_id = u.id and c.change_version < u.version;
@@ -308,7 +321,8 @@ begin
     perform index_search(organization, named);
   end if;
   foreach item in array items loop
-    -- A record that changes again meanwhile begins again. Nobody waits for its writer, who may wait for a product here.
+    -- A record that changes again meanwhile begins again. This does not wait for its writer, who may wait for a product
+    -- of this transaction.
     perform from renames r
     where r.organization_id = organization and r.record_table = item.record_table and r.record_id = item.record_id
       and r.version = item.version
@@ -354,8 +368,8 @@ end $$;
 
 -- Counts
 
--- Maintains the counts when SQL inserts or deletes products. SQL has slots of its own, so that the service does not wait
--- for long transactions.
+-- Maintains the counts when SQL inserts or deletes products. SQL counts in slots of its own, so that the service does
+-- not wait for long transactions.
 create or replace function count_products() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -431,24 +445,24 @@ begin
       insert into product_terms (organization_id, product_id, field, term)
       select n.organization_id, n.id, t.field, t.term
       from rows n
-      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers) t
+      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers, n.product_form_features) t
       on conflict do nothing;
     when 'UPDATE' then
       delete from product_terms x
       using new_rows n
       where x.organization_id = n.organization_id and x.product_id = n.id and (x.field, x.term) not in (
-        select t.field, t.term from terms_of(n.languages, n.subjects, n.product_identifiers) t
+        select t.field, t.term from terms_of(n.languages, n.subjects, n.product_identifiers, n.product_form_features) t
       );
       insert into product_terms (organization_id, product_id, field, term)
       select n.organization_id, n.id, t.field, t.term
       from new_rows n
-      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers) t
+      cross join lateral terms_of(n.languages, n.subjects, n.product_identifiers, n.product_form_features) t
       where not exists (
         select
         from old_rows o
         where o.organization_id = n.organization_id and o.id = n.id
-          and (o.languages, o.subjects, o.product_identifiers)
-            is not distinct from (n.languages, n.subjects, n.product_identifiers)
+          and (o.languages, o.subjects, o.product_identifiers, o.product_form_features)
+            is not distinct from (n.languages, n.subjects, n.product_identifiers, n.product_form_features)
       )
       on conflict do nothing;
   end case;
@@ -457,38 +471,8 @@ end $$;
 
 -- Search
 
--- What product_search has of products.
-create or replace view searched_products as
-select
-  p.organization_id, p.id as product_id, p.created_at, p.publisher_id, p.imprint_id, t.search_text,
-  t.folded_title as title, t.found_text
-from products p
--- PostgreSQL does not inline a function whose argument is a subselect, and plans it anew at each call (0.5 ms).
-cross join lateral (
-  select concat_ws(
-    E'\x1f',
-    (
-      select string_agg(
-        (select r.found_name from contributors r where r.organization_id = x.organization_id and r.id = x.contributor_id), E'\x1f'
-      )
-      from product_contributors x
-      where x.organization_id = p.organization_id and x.product_id = p.id
-    ),
-    (
-      select string_agg(
-        (select r.found_name from collections r where r.organization_id = x.organization_id and r.id = x.collection_id), E'\x1f'
-      )
-      from product_collections x
-      where x.organization_id = p.organization_id and x.product_id = p.id
-    )
-  ) as names
-) n
-cross join lateral search_texts(
-  p.title, p.subtitle, p.product_code, p.isbn13, p.isbn10, p.product_identifiers, n.names
-) t;
-
--- Writes what searches compare of products of an organization. Locks their rows of product_changes, which every writer of
--- a product writes first: nobody changes a text between the reading and the writing of it.
+-- Writes the searched texts of products of an organization. Locks their rows of product_changes, which every writer of
+-- a product writes first, so that no text changes between reading and writing it.
 create or replace function index_search(organization uuid, ids uuid[]) returns void
 language plpgsql security definer set search_path from current as $$
 begin
@@ -500,10 +484,35 @@ begin
     organization_id, product_id, created_at, publisher_id, imprint_id, search_text, title, found_text
   )
   select
-    p.organization_id, p.product_id, p.created_at, p.publisher_id, p.imprint_id, p.search_text, p.title, p.found_text
-  from searched_products p
-  where p.organization_id = organization and p.product_id = any (ids)
-  order by p.product_id
+    p.organization_id, p.id, p.created_at, p.publisher_id, p.imprint_id, t.search_text, t.folded_title, t.found_text
+  from products p
+  -- PostgreSQL does not inline a function whose argument is a subselect, and plans it anew at each call (0.5 ms).
+  cross join lateral (
+    select concat_ws(
+      E'\x1f',
+      (
+        select string_agg(
+          (select r.found_name from contributors r where r.organization_id = organization and r.id = x.contributor_id),
+          E'\x1f'
+        )
+        from product_contributors x
+        where x.organization_id = organization and x.product_id = p.id
+      ),
+      (
+        select string_agg(
+          (select r.found_name from collections r where r.organization_id = organization and r.id = x.collection_id),
+          E'\x1f'
+        )
+        from product_collections x
+        where x.organization_id = organization and x.product_id = p.id
+      )
+    ) as names
+  ) n
+  cross join lateral search_texts(
+    p.title, p.subtitle, p.product_code, p.isbn13, p.isbn10, p.product_identifiers, n.names
+  ) t
+  where p.organization_id = organization and p.id = any (ids)
+  order by p.id
   on conflict (organization_id, product_id) do update set
     created_at = excluded.created_at,
     publisher_id = excluded.publisher_id,
@@ -515,7 +524,7 @@ begin
     (excluded.created_at, excluded.publisher_id, excluded.imprint_id, excluded.search_text, excluded.found_text);
 end $$;
 
--- Writes what searches compare when SQL inserts or updates products.
+-- Writes the searched texts when SQL inserts or updates products.
 create or replace function index_products() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -527,7 +536,7 @@ end $$;
 
 -- The feed of changes
 
--- Names the table of products: no other server, database or restored table has the same name.
+-- Returns a name of the table of products that no other server, database or restored table has.
 create or replace function catalogue_place() returns text
 language sql stable
 return (
@@ -536,9 +545,9 @@ return (
   where d.datname = current_database()
 );
 
--- Begins an origin here: versions are above `base`, which is above all existing ones. The base stands in the text of
--- change_version(), because a function that looks it up costs each write more than its index does. So this file does
--- not contain change_version().
+-- Begins an origin: new versions are above `base`, which is above all existing ones. The base is part of the text of
+-- change_version(), because looking it up would cost each write more than its index does. So this file does not contain
+-- change_version().
 create or replace function begin_origin(base bigint) returns void
 language plpgsql as $$
 begin
@@ -552,16 +561,37 @@ begin
   );
 end $$;
 
+-- Refuses a change of a product that a later transaction has changed: the history and the feed would show the two
+-- changes in the wrong order. For example, a script begins, a request changes a price, and the script changes the same
+-- price. A transaction is as old as its first write.
+create or replace function refuse_older(product uuid) returns void
+language plpgsql as $$
+begin
+  raise exception 'A later transaction has changed the product "%": run this transaction again', product
+    using errcode = 'serialization_failure',
+      hint = 'Begin it with: lock table products in exclusive mode';
+end $$;
+
 -- Gives a product the version of the transaction that writes it.
 create or replace function version_product() returns trigger
-language plpgsql set search_path from current as $$
+language plpgsql security definer set search_path from current as $$
 begin
   new.change_version = change_version();
+  if tg_op = 'UPDATE' then
+    if old.change_version > new.change_version then perform refuse_older(new.id); end if;
+  elsif exists (
+    -- A deletion, for example.
+    select from product_documents d
+    where d.organization_id = new.organization_id and d.product_id = new.id
+      and d.change_version > new.change_version
+  ) then
+    perform refuse_older(new.id);
+  end if;
   return new;
 end $$;
 
--- Copies when products have changed, like an index of products: also for the service, which relies on it, except in a
--- distributed database.
+-- Copies the times of changes to product_changes, which lists read as an index of products. The service relies on this
+-- trigger too, except in a distributed database.
 create or replace function record_changes() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -577,27 +607,32 @@ begin
   return null;
 end $$;
 
--- What ONIX stores beside a product, by table, for its return after a deletion.
+-- The ONIX records stored alongside a product, by table, for its restoration after a deletion. Empty without a record.
 create or replace function onix_beside(organization uuid, product uuid) returns jsonb
 language sql stable set search_path from current as $$
-  select jsonb_build_object(
-    'onix_records', array(
-      select to_jsonb(n) - 'reading' from onix_records n where n.organization_id = organization and n.product_id = product
-    ),
-    'onix_aliases', array(
-      select to_jsonb(a) from onix_aliases a where a.organization_id = organization and a.product_id = product
-    ),
-    'onix_senders', array(
-      select to_jsonb(s) - 'reading' from onix_senders s where s.organization_id = organization and s.product_id = product
-    )
-  )
+  select case
+    when exists (select from onix_records n where n.organization_id = organization and n.product_id = product)
+      then jsonb_build_object(
+        'onix_records', array(
+          select to_jsonb(n) - 'reading' from onix_records n where n.organization_id = organization and n.product_id = product
+        ),
+        'onix_aliases', array(
+          select to_jsonb(a) from onix_aliases a where a.organization_id = organization and a.product_id = product
+        ),
+        'onix_senders', array(
+          select to_jsonb(s) - 'reading' from onix_senders s where s.organization_id = organization and s.product_id = product
+        )
+      )
+    else '{}'
+  end
 $$;
 
--- Records the reference of a product that SQL deletes, and its last version, before what ONIX stores beside it is
--- deleted with it.
+-- Records the reference and the last version of a product that SQL deletes, before its ONIX records are deleted with
+-- it.
 create or replace function remember_product() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
+  if old.change_version > change_version() then perform refuse_older(old.id); end if;
   insert into product_deletions (organization_id, product_id, record_reference)
   select n.organization_id, n.product_id, n.record_reference
   from onix_records n
@@ -619,17 +654,13 @@ begin
       )
     ),
     'deleted', '', '',
-    case
-      when exists (select from onix_records n where n.organization_id = old.organization_id and n.product_id = old.id)
-        then onix_beside(old.organization_id, old.id)
-      else '{}'
-    end
+    onix_beside(old.organization_id, old.id)
   on conflict (organization_id, product_id, change_version) do update set
     names_version = -1, event = 'deleted', summary = '', details = '', onix = excluded.onix;
   return old;
 end $$;
 
--- Records products that SQL deletes, beside their references.
+-- Records the numbers of products that SQL deletes.
 create or replace function remember_deletions() returns trigger
 language plpgsql security definer set search_path from current as $$
 begin
@@ -644,6 +675,17 @@ begin
   return null;
 end $$;
 
+-- Records which products SQL adds to publishing programs and removes from them, for the feeds of recipients.
+create or replace function record_program_changes() returns trigger
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into program_changes (organization_id, program_id, product_id)
+  select r.organization_id, r.program_id, r.product_id
+  from rows r
+  on conflict (organization_id, program_id, product_id) do update set change_version = excluded.change_version;
+  return null;
+end $$;
+
 -- Triggers
 
 -- Refuses a statement for the reason that the trigger gives.
@@ -653,16 +695,16 @@ begin
   raise exception '% of % is refused, since %', tg_op, tg_table_name, tg_argv[0] using errcode = 'feature_not_supported';
 end $$;
 
--- Nobody else can use the functions, in triggers of other tables.
+-- No other role can use the functions in triggers of other tables.
 revoke execute on function
   move_product(), move_products(), move_names(), move_shared_names(), mark_organization(), count_products(),
   count_changed_products(), version_product(), record_changes(), remember_deletions(), remember_product(),
-  index_terms(), index_products(), index_search(uuid, uuid[]), spread_renames(uuid, integer)
+  index_terms(), index_products(), index_search(uuid, uuid[]), spread_renames(uuid, integer), record_program_changes()
 from public;
 
 do $$
 declare
-  -- The service does itself what these triggers do for SQL.
+  -- The service does the work of these triggers itself.
   by_sql constant text := 'current_setting(''catalogue.writer'', true) is distinct from ''service''';
   is_old constant text := 'new.updated_at < old.updated_at + interval ''1 millisecond''';
   has_new_key constant text := '(old.organization_id, old.id) is distinct from (new.organization_id, new.id)';
@@ -678,7 +720,7 @@ declare
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
       and c.relname not in (
         'product_changes', 'product_documents', 'product_deletions', 'product_search', 'product_terms',
-        'publishing_program_products'
+        'publishing_program_products', 'program_changes', 'recipient_products', 'onix_sent'
       )
   );
   -- The tables of records whose names products show: they and their rows refer to these.
@@ -708,9 +750,6 @@ declare
   ];
   item record;
 begin
-  -- A distributed database has no triggers (citus.sql).
-  if to_regtype('product_json') is not null then return; end if;
-
   -- The products that show a record: they, or their rows, have a foreign key on it.
   execute 'create or replace view record_uses as ' || (
     select string_agg(
@@ -726,6 +765,9 @@ begin
     where f.contype = 'f' and f.confrelid::regclass::text = any (records)
       and f.conrelid::regclass::text = any (product_rows || 'products'::text)
   );
+
+  -- A distributed database has no triggers (citus.sql).
+  if to_regtype('distributed') is not null then return; end if;
 
   -- Creating a trigger blocks writers of its table. Those of products lock products first, and so does this, so that
   -- there are no deadlocks.
@@ -747,24 +789,24 @@ begin
       end as referencing,
       coalesce('when (' || t.condition || ')', '') as condition
     from (values
-      -- Without it, copies would keep a product that has another key here.
+      -- Without it, copies of the catalogue would keep a product under its old key.
       (array['products'], 'renumbered', 'before update of organization_id, id', 'row', has_new_key, refuse_key),
-      -- Without it, products, rows and labels would go, and the feed, stored JSON and searches would keep them.
+      -- Without it, products, rows and labels would disappear, and the feed, stored JSON and searches would keep them.
       (
         product_rows || code_lists || array['products', 'product_changes', 'product_search', 'product_terms'],
         'truncated', 'before truncate', 'statement', null, refuse_truncate
       ),
 
-      -- Without it, SQL would change a product under its old ETag, and stored JSON would go on as valid. An update to an
-      -- infinite time moves too: no later write could follow it.
+      -- Without it, SQL would change a product that keeps its ETag, and the old JSON would count as valid. An infinite
+      -- time is replaced as well, because no later write could increase it.
       (array['products'], 'moved', 'before update', 'row',
         by_sql || ' and (' || is_old || ' or not isfinite(new.updated_at))', 'move_product()'),
-      -- Without them, the same would be true of SQL that writes rows of a product, and searches would not find its new
-      -- contributors and collections.
+      -- Without them, SQL that writes rows of a product would leave its ETag and its JSON as they were, and searches
+      -- would not find its new contributors and collections.
       (product_rows, 'inserted', 'after insert', 'statement', by_sql, 'move_products()'),
       (product_rows, 'updated', 'after update', 'statement', by_sql, 'move_products()'),
       (product_rows, 'deleted', 'after delete', 'statement', by_sql, 'move_products()'),
-      -- Without it, a record that SQL changes would say the time of an older state.
+      -- Without it, a record that SQL changes would keep the updated_at of its older state.
       (dated_records, 'moved', 'before update', 'row', by_sql || ' and ' || is_old, 'move_product()'),
 
       -- Without them, lists would show wrong totals after SQL that inserts, deletes or changes products.
@@ -778,30 +820,35 @@ begin
       (array['products'], 'searched', 'after insert', 'statement', by_sql, 'index_products()'),
       (array['products'], 'searched_again', 'after update', 'statement', by_sql, 'index_products()'),
 
-      -- Without it, a product that SQL copies with its version would be older than the cursors of those who follow.
+      -- Without it, a product that SQL copies with its version could be older than the cursors of the feed, and never
+      -- be listed after them.
       (array['products'], 'versioned', 'before insert', 'row', by_sql, 'version_product()'),
-      -- Without it, the feed would miss changes by SQL, and those of statements of the service that only move updated_at.
-      -- Whatever changes a product increases that.
+      -- Without it, the feed would miss changes by SQL, and those of statements of the service that only increase
+      -- updated_at. Every change of a product increases that.
       (array['products'], 'version_moved', 'before update', 'row',
         'new.updated_at is distinct from old.updated_at and (new.change_version = old.change_version or ' || by_sql
           || ')', 'version_product()'),
-      -- Without them, the feed and lists by time of change would not know the product: they read product_changes.
+      -- Without them, the feed and lists by time of change would lack the product: they read product_changes.
       (array['products'], 'recorded', 'after insert', 'statement', null, 'record_changes()'),
       (array['products'], 'recorded_again', 'after update', 'statement', null, 'record_changes()'),
-      -- Without them, the feed would not name what SQL deletes. The first one's row is gone when the second one runs.
+      -- Without them, the feed would not list what SQL deletes. The row that the first trigger reads is gone when the
+      -- second one runs.
       (array['products'], 'remembered_product', 'before delete', 'row', by_sql, 'remember_product()'),
       (array['products'], 'remembered', 'after delete', 'statement', by_sql, 'remember_deletions()'),
 
       -- Without it, products would show the old name of a record, and the feed would not list them.
       (records, 'renamed', 'after update', 'statement', null, 'move_names()'),
-      -- Foreign keys prevent the deletion of records in use, except in a statement that inserts them again: without it,
-      -- products would show the old ones.
+      -- Foreign keys prevent the deletion of records in use, except in a statement that inserts them again. Without it,
+      -- products would then show the old records.
       (records, 'deleted', 'after delete', 'statement', by_sql, 'move_names()'),
       -- Without them, products would show old labels of the shared lists: those of onix_codes have no foreign keys.
       (code_lists, 'renamed', 'after update', 'statement', null, 'move_shared_names()'),
       (code_lists, 'deleted', 'after delete', 'statement', null, 'move_shared_names()'),
       (code_lists, 'inserted', 'after insert', 'statement', null, 'move_shared_names()'),
-      -- Without it, an organization that is created beside a change of a shared list could keep JSON with old labels.
+      -- Without them, feeds of recipients would not know that SQL has changed a program.
+      (array['publishing_program_products'], 'recorded', 'after insert', 'statement', by_sql, 'record_program_changes()'),
+      (array['publishing_program_products'], 'recorded_again', 'after delete', 'statement', by_sql, 'record_program_changes()'),
+      -- Without it, an organization that is created during a change of a shared list could keep JSON with old labels.
       (array['organizations'], 'marked', 'after insert', 'statement', null, 'mark_organization()')
     ) t (relations, name, event, each, condition, function)
     cross join unnest(t.relations) relation

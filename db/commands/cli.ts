@@ -5,9 +5,15 @@ import { connectionAdvice, isOfUnknownOrganization } from "../connections/errors
 import { openDatabase } from "../database.ts";
 import { selectOrganization } from "../records/organization.ts";
 import { DAY_MS } from "../times.ts";
-import { type Output, type Session, usageError } from "./arguments.ts";
+import { uuidv7 } from "../uuid.ts";
+import { type Output, type Session, usageError } from "../command_line/arguments.ts";
 import { COMMANDS } from "./commands.ts";
-import { ReaderGone } from "./output.ts";
+import { ReaderGone } from "../command_line/output.ts";
+
+/*
+ * Runs the commands of `deno task`: finds the command, parses its arguments, opens the database,
+ * prints the result.
+ */
 
 /** Advice for the operator, by SQLSTATE. */
 const ADVICE: Record<string, string> = {
@@ -33,7 +39,7 @@ export async function run(args: string[], variables: readonly string[]): Promise
     Deno.exitCode = 1;
     // A reader that closes a pipe early, such as head, wants no message.
     if (error instanceof ReaderGone) return;
-    console.error(escapeControls(problemOf(error as Error)));
+    console.error(escapeLines(problemOf(error as Error)));
   }
 }
 
@@ -51,16 +57,22 @@ async function perform(args: string[], variables: readonly string[]): Promise<Ou
   const work = COMMANDS[call]!.parse(args.slice(words));
 
   await using open = new AsyncDisposableStack();
+  const runId = uuidv7();
   const environment = (name: string) => Deno.env.get(name);
-  return await work(sessionOf(environment, async (organizationId) => {
-    const { database: settings } = readConfig(environment);
-    const database = open.use(await openDatabase(settings));
-    return database.for({
-      deadline: performance.now() + DAY_MS,
-      caller: organizationId ? { organizationId, name: "command" } : undefined,
-      author: { by: null, operation: call, requestId: null },
-    });
-  }, variables));
+  return await work(sessionOf(
+    environment,
+    async (organizationId) => {
+      const { database: settings } = readConfig(environment);
+      const database = open.use(await openDatabase(settings));
+      return database.for({
+        deadline: performance.now() + DAY_MS,
+        caller: organizationId ? { organizationId, name: "command" } : undefined,
+        author: { by: null, operation: call, requestId: runId },
+      });
+    },
+    variables,
+    runId,
+  ));
 }
 
 const UNKNOWN_ORGANIZATION = "No organization has this id";
@@ -70,10 +82,12 @@ export function sessionOf(
   environment: Environment,
   open: Session["connectToImport"],
   variables: readonly string[] = [],
+  runId: string = uuidv7(),
 ): Session {
   return {
     environment,
     variables,
+    runId,
     connectToImport: open,
     async connect(organizationId) {
       const database = await open(organizationId);
@@ -85,7 +99,7 @@ export function sessionOf(
   };
 }
 
-/** What went wrong in a command, with advice. */
+/** Describes the error of a command, with advice. */
 export function problemOf(error: Error & { code?: string }): string {
   if (isOfUnknownOrganization(error)) {
     return UNKNOWN_ORGANIZATION;
@@ -98,14 +112,14 @@ export function problemOf(error: Error & { code?: string }): string {
 const START = {
   usage: "start",
   does:
-    `Serves the catalogue until SIGTERM or Ctrl-C. Stdout is the log. Its configuration is in these variables, which README.md describes: ${
+    `Serves the catalogue until SIGTERM or Ctrl-C. Standard output is the log. These variables configure it (README.md): ${
       VARIABLE_NAMES.join(", ")
     }`,
 };
 
 /**
- * The usage of the command that these words begin with, or of all with its name. For an
- * unknown name, of all commands.
+ * Returns the usage of the command that these words begin with, or of all with its name. For an
+ * unknown name, it returns that of all commands.
  */
 export function help(...words: string[]): string {
   const all = [START, ...Object.values(COMMANDS)];

@@ -4,6 +4,7 @@ import {
   addMember,
   createOrganization,
   endOfKey,
+  keepRecipient,
   listKeys,
   listMembers,
   listOrganizations,
@@ -13,13 +14,23 @@ import {
 } from "../access.ts";
 import { migrate, seed } from "../migrate.ts";
 import { recount } from "./recount.ts";
-import { choice, type Command, command, flag, mandatory, timestamp, uuid } from "./arguments.ts";
+import {
+  choice,
+  type Command,
+  command,
+  flag,
+  mandatory,
+  optional,
+  timestamp,
+  uuid,
+} from "../command_line/arguments.ts";
 import { DOCTOR } from "./doctor.ts";
-import { format } from "./output.ts";
-import { HISTORY_COMMANDS } from "./history.ts";
-import { READINESS } from "./readiness.ts";
-import { TRANSFER_COMMANDS } from "./transfer.ts";
-import { LIST_WEBHOOKS } from "./webhooks.ts";
+import { format } from "../command_line/output.ts";
+import { HISTORY_COMMANDS } from "../../features/history/commands.ts";
+import { recipientNamed } from "../../features/recipients/db/recipients.ts";
+import { READINESS } from "../../features/readiness/commands.ts";
+import { TRANSFER_COMMANDS } from "../../features/transfer/commands/transfer.ts";
+import { LIST_WEBHOOKS } from "../../features/webhooks/commands.ts";
 
 const scope = choice(Scope.options, "write");
 
@@ -29,7 +40,8 @@ const role = choice(["viewer", "editor", "admin", "owner"]);
 export const COMMANDS: Record<string, Command> = {
   "migrate": command({
     usage: "migrate",
-    does: "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed",
+    does:
+      "Applies the pending files of sql/migrations, and sql/functions.sql if it has changed. Run it after a backup, when the old processes have stopped and before the new ones start. A start does the same, unless MIGRATE_ON_START is false",
     args: {},
     async run(_, { connect }) {
       const { wasEmpty, applied, disabled } = await migrate(await connect());
@@ -88,18 +100,19 @@ export const COMMANDS: Record<string, Command> = {
     },
   }),
   "key create": command({
-    usage: "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31]",
-    does: "Creates an API key and prints it once: only its hash is stored",
-    args: { organization: uuid, name: mandatory, scope, expires: future },
-    async run({ organization, name, scope, expires }, { connect }) {
-      const { key, statement } = newKey({
-        organizationId: organization,
-        name,
-        scope,
-        expiresAt: expires,
-      });
-      const database = await connect();
-      await database.write(statement);
+    usage:
+      "key create --organization ID --name NAME [--scope read|write] [--expires 2027-01-31] [--recipient NAME]",
+    does:
+      "Creates an API key and prints it once: only its hash is stored. With --scope read --recipient, the key sees what that recipient sees",
+    args: { organization: uuid, name: mandatory, scope, expires: future, recipient: optional },
+    async run({ organization, name, scope, expires, recipient }, { connect }) {
+      if (recipient !== undefined && scope !== "read") {
+        throw new Error("A key of a recipient reads: add --scope read");
+      }
+      const database = await connect(organization);
+      const bound = recipient === undefined ? null : await recipientNamed(database, recipient);
+      const { key, statement } = newKey({ name, scope, expiresAt: expires, recipient: bound });
+      await database.write(...bound ? [keepRecipient(bound)] : [], statement);
       return key;
     },
   }),

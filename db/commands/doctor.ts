@@ -13,26 +13,27 @@ import { noTimeLimits } from "../connections/transaction.ts";
 import { type DatabaseSettings, openDatabase, type Queries, readiness } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
-import { miscounted } from "./recount.ts";
+import { allOrganizations, miscounted, misindexed } from "./recount.ts";
 import { DOCTOR_CHECKS, readSqlFile, statementsOf } from "../sql_files.ts";
-import { command, flag } from "./arguments.ts";
+import { command, flag } from "../command_line/arguments.ts";
 
 /*
- * A check is a statement of `sql/doctor.sql`, by its name in the comment above it: it says what is
- * wrong, what to do, or that all is fine. What SQL cannot find out is in `FACTS`: the statement
- * reads it from the setting `doctor.fact`. Configuration, key set and replica are checked here.
+ * Runs the checks of `deno task doctor`. A check is a statement of `sql/doctor.sql`, with its name
+ * in the comment above it. It returns a fault with advice, or a sentence that all is fine. A fact
+ * that SQL cannot find out comes from `FACTS`: the statement reads it from the setting
+ * `doctor.fact`. Configuration, key set and replica are checked in this file.
  */
 
 /** `deno task doctor`, the only command that runs without a database. */
 export const DOCTOR = command({
   usage: "doctor [--json]",
   does:
-    "Checks configuration, key set, database, role, migrations, counters, statistics, keys, webhooks and replica, and says how to fix problems",
+    "Checks configuration, key set, database, role, migrations, counters, statistics, keys, webhooks, recipients and replica, and prints how to fix problems. Exits with 1 if something is wrong",
   args: { json: flag },
   run: ({ json }, { environment, variables }) => doctor(environment, { json, variables }),
 });
 
-/** The result of a check, with advice if something is wrong, or if customers should mend it. */
+/** The result of a check, with advice if something is wrong, or should be corrected by customers. */
 interface Finding {
   ok: boolean;
   finding: string;
@@ -93,7 +94,7 @@ async function diagnose(environment: Environment, variables: readonly string[]):
   return findings;
 }
 
-/** A running service is no fault, but nobody else can look into its folder. */
+/** A running service is no fault, but no other process can read its folder. */
 const IN_USE: Finding = {
   ok: true,
   finding: "DATA_DIR is in use by another process: the database is not examined",
@@ -203,11 +204,12 @@ const FACTS: Record<
     return length > 0 ? `${length} are pending, the first is ${first}` : "";
   },
   counters: async (database) => {
-    const [rows] = await database.transaction(async (tx) => {
-      await tx.send(...noTimeLimits);
-      return await tx.commit(miscounted);
+    const found = await database.transaction(async (tx) => {
+      const replies = await tx.send(...noTimeLimits, allOrganizations);
+      const organizations = replies.at(-1) as { id: string }[];
+      return await tx.commit(miscounted, ...organizations.map(({ id }) => misindexed(id)));
     });
-    const ids = rows.map(({ organization_id }) => organization_id);
+    const ids = [...new Set(found.flat().map(({ organization_id }) => organization_id))];
     const more = ids.length > 3 ? `, and ${ids.length - 3} more` : "";
     return ids.slice(0, 3).join(", ") + more;
   },
@@ -222,12 +224,12 @@ const FACTS: Record<
   },
 };
 
-/** What a transaction lasts that is told. A shorter one holds the feed as any write does. */
+/** The age from which a transaction is reported. The feed waits for shorter ones as for any write. */
 const LONG_MS = 3_000;
 
 /**
- * The session of another role that writes for a while: the oldest one, which is all that the
- * feed waits for. Since when it does is shown to members of `pg_read_all_stats` alone.
+ * Finds the session of another role that has been writing for a while. The oldest one is enough,
+ * since the feed waits for it. Only members of `pg_read_all_stats` see since when.
  */
 async function longUnseen(database: Queries): Promise<number | undefined> {
   const start = performance.now();
@@ -240,7 +242,7 @@ async function longUnseen(database: Queries): Promise<number | undefined> {
   }
 }
 
-/** Everybody sees who has the lock of a transaction's id. */
+/** Every role can see which session has the lock of a transaction's id. */
 const unseenWriter = sql<{ pid: number; xid: string }>`
   select l.pid, l.transactionid::text as xid
   from pg_locks l
@@ -309,6 +311,7 @@ function findingLines(
   { subject, ok, finding, advice }: Finding & { subject: string },
 ): string {
   const mark = !ok ? "WRONG" : advice ? "note " : "ok   ";
-  const line = `${mark}  ${subject.padEnd(14)} ${finding}`;
-  return advice ? `${line}\n       ${" ".repeat(14)} -> ${advice}` : line;
+  const indented = `\n${" ".repeat(22)}`;
+  const line = `${mark}  ${subject.padEnd(14)} ${finding.replaceAll("\n", indented)}`;
+  return advice ? `${line}${indented}-> ${advice}` : line;
 }

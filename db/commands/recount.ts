@@ -1,9 +1,15 @@
-import { sql, type Statement } from "../connections/sql.ts";
+import { sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
 import { countedValues } from "../products/counts.ts";
-import { insertSearched } from "../products/search_index.ts";
+import { versionTime } from "../products/insert_versions.ts";
+import { searchedColumns, searchedOf } from "../products/search_index.ts";
+
+/*
+ * Finds and repairs derived data that SQL without triggers has left wrong: counts, search texts,
+ * the feed.
+ */
 
 /** The actual counts, with the columns of `product_counts`. */
 const counted = sql`
@@ -32,14 +38,62 @@ export const miscounted: Statement<{ organization_id: string }> = sql`
   order by organization_id
 `;
 
-/** Products that were deleted without triggers get the last version of a deletion. */
+function termsOf(owner: string): Statement {
+  return sql`
+    select p.organization_id, p.id as product_id, t.field, t.term
+    from products p
+    cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers, p.product_form_features) t
+    where p.organization_id = ${owner}
+  `;
+}
+
+/** Every organization. A statement about one is that of a node of Citus. */
+export const allOrganizations: Statement<{ id: string }> =
+  sql`select id from organizations order by id`;
+
+/**
+ * The products with wrong terms or texts for searches. The organization is left out while it has unpropagated renames, since they follow after COMMIT.
+ */
+export function misindexed(
+  owner: string,
+): Statement<{ organization_id: string; product_id: string }> {
+  const terms = termsOf(owner);
+  const storedTerms = sql`
+    select organization_id, product_id, field, term from product_terms where organization_id = ${owner}
+  `;
+  const searched = sql`select ${searchedColumns} from (${searchedOf(owner)}) s`;
+  const storedTexts =
+    sql`select ${searchedColumns} from product_search where organization_id = ${owner}`;
+  return unprepared(sql`
+    select x.organization_id, x.product_id
+    from (
+      select organization_id, product_id
+      from (
+        (${storedTerms} except ${terms})
+        union all
+        (${terms} except ${storedTerms})
+      ) t
+      union
+      select organization_id, product_id
+      from (
+        (${storedTexts} except ${searched})
+        union all
+        (${searched} except ${storedTexts})
+      ) s
+    ) x
+    where not exists (select from renames r where r.organization_id = ${owner})
+    order by x.product_id
+  `);
+}
+
+/** Adds the missing last version of products that were deleted without triggers. */
 const deletionsWithoutTriggers = sql`
   insert into product_documents (
     organization_id, product_id, change_version, names_version, changed_at, event, summary, details
   )
   select
     d.organization_id, d.product_id, change_version(), -1,
-    greatest(date_trunc('milliseconds', now()), d.changed_at + interval '1 millisecond'), 'deleted', '', ''
+    ${versionTime("now()", "d")}, 'deleted', '', ''
   from (
     select distinct on (d.organization_id, d.product_id)
       d.organization_id, d.product_id, d.changed_at, d.event
@@ -59,8 +113,9 @@ const deletionsWithoutTriggers = sql`
 export async function recount(database: Queries): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.send(...schemaLock);
+    const replies = await tx.send(...newOrigin, allOrganizations);
+    const organizations = replies.at(-1) as { id: string }[];
     await tx.commit(
-      ...newOrigin,
       sql`delete from product_counts`,
       sql`
         insert into product_counts (organization_id, filter, value, slot, products)
@@ -68,15 +123,12 @@ export async function recount(database: Queries): Promise<void> {
         from (${counted}) actual
       `,
       sql`delete from product_terms`,
-      sql`
-        insert into product_terms (organization_id, product_id, field, term)
-        select p.organization_id, p.id, t.field, t.term
-        from products p
-        cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
-      `,
       sql`delete from product_search`,
-      insertSearched,
-      ...tx.isDistributed ? [] : [deletionsWithoutTriggers],
+      ...organizations.flatMap(({ id }) => [
+        sql`insert into product_terms (organization_id, product_id, field, term) ${termsOf(id)}`,
+        sql`insert into product_search (${searchedColumns}) ${searchedOf(id)}`,
+      ]),
+      deletionsWithoutTriggers,
       sql`update organizations set names_version = names_version + 1`,
     );
   });

@@ -4,6 +4,11 @@ import type { Duplex } from "node:stream";
 import postgres from "postgres";
 import { Json, parametersOf, type Result, sql, type Statement, unprepared } from "./sql.ts";
 
+/*
+ * One connection to PostgreSQL, through postgres.js. It runs one operation at a time, sends the
+ * statements of an operation together, and is never reused after a loss.
+ */
+
 /** The result of a statement, and its command tag. */
 export type Reply<S extends Statement = Statement> = Result<S> & {
   readonly command: string;
@@ -35,7 +40,7 @@ export interface Connection {
   readonly isLost: boolean;
   /**
    * Whether the server announced the end of the session. Statements without a
-   * reply then had no effect. Unknown through TLS.
+   * reply then had no effect. Always false with TLS, which hides the announcement.
    */
   readonly isEnded: boolean;
   /** Whether BEGIN and the statements after it may be sent together. */

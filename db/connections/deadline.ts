@@ -1,3 +1,5 @@
+/* Time limits of promises. All waits share one timer. */
+
 interface Wait {
   deadline: number;
   expire(): void;

@@ -3,6 +3,11 @@ import { Duplex } from "node:stream";
 import type { NodeFS as Files } from "@electric-sql/pglite/nodefs";
 import { raw, type Result, sql, type Statement, unprepared } from "./sql.ts";
 
+/*
+ * Opens PGlite as the embedded database, locks its folder, and maintains it as autovacuum and the
+ * checkpointer would.
+ */
+
 /** A PostgreSQL inside this process, with sockets for postgres.js. */
 export interface Embedded {
   socket(): Duplex;

@@ -1,3 +1,8 @@
+/*
+ * Classifies errors of PostgreSQL, the driver and the network: which transaction can be retried,
+ * which connection must be replaced, which error a value of the request has caused.
+ */
+
 /** The fields of PostgreSQL and driver errors that this file reads. */
 interface DatabaseError {
   code?: string;
@@ -30,8 +35,8 @@ export function isOfUnknownOrganization(error: unknown): boolean {
 }
 
 /**
- * Other transactions have changed what this one has read. It is a conflict, as a
- * serialization failure is: a retry of the transaction reads the changes.
+ * Thrown if other transactions have changed rows that this one has read. It counts as a conflict,
+ * like a serialization failure: a retry reads the changes.
  */
 export class ChangedMeanwhile extends Error {
   readonly code = "40001";
@@ -89,9 +94,19 @@ export function isTransient(error: unknown): boolean {
     ["53300", "55P03", "57014"].includes(sqlState(error));
 }
 
+/** Whether PostgreSQL has no room left for what a statement writes (53100). */
+export function isDiskFull(error: unknown): boolean {
+  return sqlState(error) === "53100";
+}
+
 /** Whether another transaction held a lock for too long (55P03). */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === "55P03";
+}
+
+/** Whether the server cancelled the statement: it took longer than `statement_timeout` (57014). */
+export function isCancelled(error: unknown): boolean {
+  return sqlState(error) === "57014";
 }
 
 /**
@@ -139,6 +154,9 @@ export function connectionAdvice(error: unknown): string | undefined {
   }
   if (code === "42501") {
     return "Make the role the owner of the database, or grant what deno task doctor names";
+  }
+  if (code === "42704" && message.startsWith("operator class")) {
+    return "The role cannot use the extensions: deno task doctor says how to change that";
   }
   if (code === "3D000") {
     return "Check the name of the database in DATABASE_URL";

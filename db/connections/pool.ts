@@ -4,6 +4,8 @@ import { pause, withDeadline } from "./deadline.ts";
 import { requiresNewConnection } from "./errors.ts";
 import { type Caller, type Kind, type Load, type Permit, Queue } from "./queue.ts";
 
+/* Lends connections to operations, one operation per connection. */
+
 interface PoolSettings {
   connections: number;
   /** The server-side statement timeout, or `Infinity` for the embedded database. */

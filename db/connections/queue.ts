@@ -1,6 +1,11 @@
 import { tooManyRequests, unavailable } from "../../schema/errors.ts";
 import { withDeadline } from "./deadline.ts";
 
+/*
+ * Shares a limited supply among operations. `Queue` serves connections, memory, parsing and name
+ * look-ups.
+ */
+
 /** An organization, and the id of its API key or the subject of its token. */
 export interface Caller {
   organizationId: string;
@@ -16,7 +21,7 @@ export interface Load {
   waiting: number;
 }
 
-/** What a running operation has of the supply. Its disposal lets waiting ones run. */
+/** The share of a running operation in the supply. Its disposal lets waiting operations run. */
 export interface Permit extends Disposable {
   readonly amount: number;
   /** Gives back what exceeds this amount. */
@@ -79,16 +84,16 @@ interface WaitingOperation {
 type Waiting = Map<string, Map<string, WaitingOperation[]>>;
 
 /**
- * Lets operations run while there is enough for them of a limited supply, such as
- * connections or bytes. The others wait. Organizations are served in turn, and so are the
- * callers of an organization, whose own operations are first in, first out.
+ * Shares a limited supply, such as connections or bytes, among operations. Those for which there is
+ * not enough wait. Organizations take turns, and so do the callers of an organization. The
+ * operations of a caller run in their order.
  *
- * So that there is always some for a newcomer, with `part` below 1:
+ * With `part` below 1, something always remains for a newcomer:
  *
  *     an organization has at most   part * (size - what other organizations use)
  *     a caller has at most          part * (that - what its organization's others use)
  *
- * An organization that has nothing may take any amount that is free.
+ * An organization that has nothing may take any free amount.
  */
 export class Queue {
   readonly #name: string;
@@ -103,7 +108,7 @@ export class Queue {
   /** The next operation is of the first kind, if one of it may run. */
   readonly #kinds: Kind[] = ["short", "long"];
 
-  /** `name` is what the operations wait for, for messages. */
+  /** `name`: the supply, for messages. */
   constructor(size: number, name: string, part = PART) {
     this.#name = name;
     this.#part = part;
@@ -212,7 +217,7 @@ export class Queue {
     this.#waits.add(operation.caller, -1);
   }
 
-  /** Admits the next operation, if one may run. Its organization and its caller are the last then. */
+  /** Admits the next operation, if one may run. Its organization and its caller then go to the end. */
   #admitNext(): boolean {
     for (const kind of this.#kinds) {
       const next = this.#next(kind);

@@ -1,3 +1,10 @@
+/*
+ * Composes SQL statements with a tagged template. Values become parameters, and the caller's
+ * organization is always `$1`.
+ *
+ *     sql`select p.title from products p where p.organization_id = ${organization} and p.id = ${id}`
+ */
+
 /** The placeholder for the id of the caller's organization. It becomes parameter `$1`. */
 export const organization = Symbol("organization");
 
@@ -37,8 +44,8 @@ export type Results<S extends readonly Statement[]> = {
 };
 
 /**
- * A tagged template for a statement or a fragment. Interpolated fragments, and arrays
- * of fragments, become part of the text. `organization` becomes `$1`. Any other value
+ * A tagged template for a statement or a fragment. Interpolated fragments become part of the text,
+ * and those of an array with a space between them. `organization` becomes `$1`. Any other value
  * becomes a parameter. The statement is prepared if all of its fragments are.
  */
 export function sql<Row extends object = object>(
@@ -65,9 +72,15 @@ export function sql<Row extends object = object>(
     text = textAfter;
   }
 
+  // A word directly after a parameter is a syntax error.
+  function addElement(part: unknown, i: number): void {
+    if (i > 0) text += " ";
+    add(part);
+  }
+
   for (let i = 0; i < interpolated.length; i++) {
     const value = interpolated[i];
-    if (Array.isArray(value)) value.forEach(add);
+    if (Array.isArray(value)) value.forEach(addElement);
     else add(value);
     text += template[i + 1];
   }
@@ -86,12 +99,12 @@ export function parameters(values: readonly unknown[]): Statement {
   return { strings: ["", ...separators, ""], values, prepare: true };
 }
 
-/** Fragments with a separator between them: those of columns or values, or ` or ` between conditions. */
+/** Fragments with a separator between them: those of columns or values, or `or` between conditions. */
 export function joined(
   parts: readonly Statement[],
-  separator = ", ",
+  separator = ",",
 ): Statement {
-  return sql`${parts.flatMap((part, i) => i === 0 ? part : [raw(separator), part])}`;
+  return sql`${parts.map((part, i) => i === 0 ? part : sql`${raw(separator)} ${part}`)}`;
 }
 
 /** A fragment of comma-separated column names. */
@@ -108,7 +121,7 @@ export function isOneOf(ids: readonly string[]): Statement {
   return ids.length === 1 ? is(ids[0]) : unprepared(isAnyOf(ids));
 }
 
-/** The same, prepared for any number of UUIDs. */
+/** The condition that a column is one of these UUIDs, prepared for any number of them. */
 export function isAnyOf(ids: readonly string[]): Statement {
   return isIn(ids.join());
 }
@@ -134,11 +147,19 @@ export function opaque(value: unknown, type: string): Statement {
   return sql`(select ${value}::${raw(type)})`;
 }
 
-/** The same statement, planned for its own values at each execution. */
+/** Returns the statement unprepared, so that it is planned for its own values at each execution. */
 export function unprepared<Row extends object>(
   statement: Statement<Row>,
 ): Statement<Row> {
   return { ...statement, prepare: false };
+}
+
+/**
+ * Returns the statement prepared, although a fragment asks for a plan of its own. Only for look-ups by
+ * a primary key: no plan makes them a scan.
+ */
+export function prepared<Row extends object>(statement: Statement<Row>): Statement<Row> {
+  return { ...statement, prepare: true };
 }
 
 /**
@@ -165,8 +186,8 @@ export function composed<Values extends unknown[], Row extends object>(
 }
 
 /**
- * The same for a statement about rows with these ids, which gets `isOneOf` of them: one text
- * for a single id, and one for several.
+ * A statement about rows with some ids, whose texts are composed once as `composed` does: one for a
+ * single id, and one for several. `compose` gets the condition `isOneOf` of the ids.
  */
 export function composedForIds<Values extends unknown[], Row extends object>(
   compose: (isOneOf: Statement, ...values: Values) => Statement<Row>,
@@ -208,4 +229,17 @@ function textOf({ strings, values }: Statement): string {
 
 function isStatement(value: unknown): value is Statement {
   return typeof value === "object" && value !== null && "strings" in value;
+}
+
+/**
+ * Joins the row that `select` finds by a primary key, or nulls, as `alias`. The limit forces the
+ * look-up by the key: while statistics show few rows, the planner would scan all of the organization.
+ */
+export function joinByKey(alias: string, select: Statement): Statement {
+  return sql`
+  left join lateral (
+    ${select}
+    limit 1
+  ) ${raw(alias)} on true
+`;
 }

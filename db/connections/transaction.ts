@@ -4,6 +4,11 @@ import type { Lease } from "./pool.ts";
 import { isConflict, isConnectionLoss } from "./errors.ts";
 import { type Results, sql, type Statement } from "./sql.ts";
 
+/*
+ * Runs a transaction in few round trips: BEGIN goes with the first statements, COMMIT with the
+ * last.
+ */
+
 /** A transaction, which pipelines statements: it sends several in one round trip. */
 export interface Transaction {
   /** Whether Citus distributes the database. */

@@ -1,47 +1,52 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
+import type { SharedForm } from "../../schema/shared_form.ts";
 import { isOneOf, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { ProductKey } from "./keys.ts";
 
 /**
- * What becomes of a product. Whoever writes products says it in these words: a request, an
- * operation of a batch, a line of a file, a record of ONIX. `write_statements.ts` makes statements of it.
+ * A change of a product: creation, update or deletion. Requests, operations of a batch, lines of a
+ * file, rows of a sheet and records of ONIX all become changes. `write_statements.ts` writes them.
+ *
+ * For example, `{ method: "update", id, body: { title: "Emma" } }` sets one field.
  */
 export type Change = (Write | Deletion) & {
-  /** The ONIX record, or the line of a sheet, that it is from, for the history. */
+  /** The ONIX record or the line of a sheet from which it comes, for the history. */
   source?: Entry;
 };
 
 /** A change that has a body. */
 export type Write = Creation | Update;
 
-/** The body is the product. */
+/** A creation: the body is the full product. */
 export interface Creation extends WithBody {
   method: "create";
   /** For a product that an upsert creates: the key that no other product may have. */
   key?: ProductKey;
-  /** Whether the product may exist: its body is checked before that is known. */
+  /** Whether the product may exist already, because its body is checked before the look-up. */
   mayExist?: true;
 }
 
-/** The fields in the body change. */
+/** An update of the fields in the body. */
 export interface Update extends WithBody {
   method: "update";
-  /** Whether each array in the body is whole, as in an upsert: rows without an entry are deleted. */
+  /** Whether each array in the body is complete, as in an upsert: rows without an entry are deleted. */
   isWhole?: boolean;
 }
 
 interface WithBody {
   id: string;
   body: ProductBody;
-  /** What an import or a restoration gives in place of what the service would assign. */
+  /** Values from an import or a restoration that the service would otherwise assign. */
   assigned?: Assigned;
   /** Whether the entries in the body keep their ids, stored or not. */
   keepsIds?: true;
   /** The version whose state is restored. */
   restoredFrom?: string;
+  /** The product form that it gives to the product's format (`recordSharedForms`). */
+  sharedForm?: SharedForm | undefined;
 }
 
-/** What the service assigns to a product, unless the change gives it. */
+/** The values that the service assigns to a product, unless the change has them. */
 export interface Assigned {
   product_code?: unknown;
   created_at?: unknown;
@@ -67,7 +72,7 @@ export function isIdOf(changes: readonly Change[]): Statement {
 export const ROWS_FOUND = "rows_found";
 
 /**
- * Asserts that `from` has this many rows. In a statement that nobody awaits before COMMIT, the
+ * Asserts that `from` has this many rows. In a statement whose reply is not awaited before COMMIT, the
  * cast of `false` fails the transaction (23514, `rows_found`).
  */
 export function assertCount(from: Statement, rows: number): Statement {

@@ -2,16 +2,20 @@ import { type Entry, fieldsOfEntry, namedRows, type ProductBody } from "../../sc
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
 import type { Assigned } from "./change.ts";
-import { SAID_TWICE } from "./restated.ts";
+import { MIRRORED_FIELDS } from "./mirrored_fields.ts";
 
 /*
- * What a whole product changes of the stored one: that of an upsert, an ONIX record, a row of a
- * sheet, a line or an earlier version. Each array is whole, so what is stored changes nothing.
+ * Compares a full product with the stored one. In: the product of an upsert, an ONIX record, a row
+ * of a sheet, a line or an earlier version. Out: the fields that differ, so that an equal product
+ * writes nothing.
+ *
+ * For example, stored `{ title: "Emma", page_count: 300 }` and given `{ title: "Emma", page_count:
+ * 310 }` leave `{ page_count: 310 }`.
  */
 
 /**
- * The fields of the body that differ from the stored product, or from another record with
- * these fields. Entries of rows with ids get the ids of the rows that they describe.
+ * Returns the fields of the body that differ from the stored product, or from another record with
+ * these fields. Entries get the ids of the rows that they match.
  */
 export function changedFields(
   stored: Entry,
@@ -26,17 +30,17 @@ export function changedFields(
       ? identified(field, before as Entry[], value as Entry[])
       : value;
     const isChanged = field.kind === "column" && field.refers?.heldBy
-      ? changesHolder(field.refers.heldBy, name, stored, body)
+      ? changesOwner(field.refers.heldBy, name, stored, body)
       : !isSame(field, before, after);
     if (isChanged) changed[name] = after;
   }
-  // New collections may lack the series: the error is then to point at `series_id`, which the body
-  // has, so that is written too.
+  // The new collections may lack the series. To report that error at `series_id`, which the body
+  // has, it is written too.
   if (changed.product_collections && body.series_id) {
     changed.series_id = body.series_id;
   }
-  // What is said in both places stays as it is given.
-  for (const [one, other] of SAID_TWICE) {
+  // A body with both of two mirrored fields is stored as sent.
+  for (const [one, other] of MIRRORED_FIELDS) {
     const isBoth = one in body && other in body;
     if (!isBoth || !(one in changed || other in changed)) continue;
     changed[one] = body[one];
@@ -45,15 +49,18 @@ export function changedFields(
   return changed;
 }
 
-/** A whole record, as a line or a version has it: what the service assigns otherwise, and the body of the rest. */
+/**
+ * Splits a full record, as in a line or a version, into the values that the service would assign
+ * and the body.
+ */
 export function partsOfRecord(
   { id, product_code, created_at, updated_at, ...body }: Entry,
 ): { id: string; assigned: Assigned; body: ProductBody } {
   return { id: id as string, assigned: { product_code, created_at, updated_at }, body };
 }
 
-/** Whether the body changes a column that another record holds, such as the format. */
-function changesHolder(
+/** Whether the body changes a field that the owner stores, such as the product form of the format. */
+function changesOwner(
   owner: string,
   name: string,
   stored: Entry,
@@ -64,45 +71,46 @@ function changesHolder(
   return after !== null && (after !== before || stored[name] !== body[name]);
 }
 
-/** Whether the values are the same. Ids of rows count where the later value has some. */
+/** Whether the values are equal. Ids of rows are compared if the later value has some. */
 function isSame(field: Field, before: unknown, after: unknown): boolean {
   const hasIds = field.kind === "rows" && !namedRows(field, after).next().done;
-  return JSON.stringify(wholeValue(field, before, hasIds)) ===
-    JSON.stringify(wholeValue(field, after, hasIds));
+  return JSON.stringify(describedValue(field, before, hasIds)) ===
+    JSON.stringify(describedValue(field, after, hasIds));
 }
 
-/** A value with all that its description names, and nothing else. */
-function wholeValue(field: Field, value: unknown, hasIds: boolean): unknown {
+/** Returns the value with exactly the fields of its description. */
+function describedValue(field: Field, value: unknown, hasIds: boolean): unknown {
   switch (field.kind) {
     case "rows":
       return (value as Entry[] ?? []).map((entry) => ({
         ...hasIds && { id: entry.id },
-        ...wholeEntry(fieldsOfEntry(field, entry), entry, hasIds),
+        ...describedEntry(fieldsOfEntry(field, entry), entry, hasIds),
       }));
     case "values":
-      return (value as Entry[] ?? []).map((entry) => wholeEntry(field.fields, entry, hasIds));
+      return (value as Entry[] ?? []).map((entry) => describedEntry(field.fields, entry, hasIds));
     case "list":
       return value ?? [];
     case "column":
       return value ?? field.fallback ?? null;
     case "group":
-      return field.unless && !value ? null : wholeEntry(field.fields, value as Entry ?? {}, hasIds);
+      return field.unless && !value
+        ? null
+        : describedEntry(field.fields, value as Entry ?? {}, hasIds);
     default:
       return undefined;
   }
 }
 
-function wholeEntry(fields: Fields, entry: Entry, hasIds: boolean): Entry {
+function describedEntry(fields: Fields, entry: Entry, hasIds: boolean): Entry {
   return Object.fromEntries(
     Object.entries(fields)
-      .map(([name, field]) => [name, wholeValue(field, entry[name], hasIds)]),
+      .map(([name, field]) => [name, describedValue(field, entry[name], hasIds)]),
   );
 }
 
 /**
- * The entries, with the ids of the rows that they describe. An entry describes the first row
- * with its natural key that no earlier entry describes. An entry with an id of its own changes
- * only the fields that it has.
+ * Gives entries the ids of the rows that they match: each the first free row with its natural key.
+ * An entry with its own id changes only the fields that it has.
  */
 function identified(
   array: Rows,
@@ -118,6 +126,8 @@ function identified(
   return entries.map((entry) => {
     if (entry.id) return { ...byId.get(entry.id), ...entry };
     const row = left.get(keyOf(entry))?.shift();
-    return row ? { id: row.id, ...wholeEntry(fieldsOfEntry(array, entry), entry, false) } : entry;
+    return row
+      ? { id: row.id, ...describedEntry(fieldsOfEntry(array, entry), entry, false) }
+      : entry;
   });
 }

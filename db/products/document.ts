@@ -1,15 +1,20 @@
+import { hash } from "node:crypto";
 import type { Entry } from "../../schema/bodies.ts";
-import { parseExact } from "../../schema/numbers.ts";
-import { organization, raw, sql, type Statement } from "../connections/sql.ts";
+import { parsePieces } from "../../schema/json_pieces.ts";
+import { inTurns, type Pace } from "../../schema/turns.ts";
+import { joinByKey, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { detailsJson, newDetailsJson, summaryJson } from "./product_json.ts";
+import { MAX_PRODUCT_BYTES } from "../sizes.ts";
 
 /*
- * A product as JSON text, in SQL. Its document has two parts: `summary` holds the fields in
- * lists, `details` the arrays. It is built from the tables, or stored in `product_documents`
- * (`store.ts`). `read.ts` reads it.
+ * Builds a product as JSON text in SQL, and decides whether a stored text is valid. The document of
+ * a product has two parts: `summary` has the fields in lists, `details` the arrays. It is built
+ * from the tables, or stored in `product_documents` (`store.ts`). `read.ts` reads it.
  *
- * The stored document with the product's `change_version` is valid while its `names_version`
- * is the organization's. Every read compares both, so writes need not invalidate documents.
+ * A stored document is valid for the product's `change_version` while its `names_version` is the
+ * organization's plus a digest of the SQL that builds documents. Every read compares both, so
+ * writes need not invalidate documents. A release that shows another field builds older documents
+ * again.
  *
  * The fragments are of product `p` of organization `o` and of document `d`.
  */
@@ -20,23 +25,26 @@ export interface ProductJson {
   product: string;
 }
 
-/** Parses the JSON of a product, if there is any, with exact numbers. */
-export function parseProduct(product: string): Entry;
-export function parseProduct(product: string | null | undefined): Entry | undefined;
-export function parseProduct(product: string | null | undefined) {
-  return product ? parseExact(product) as Entry : undefined;
+/** Parses the JSON of a product with exact numbers, in turns. */
+export async function parseProduct(product: string, pace: Pace): Promise<Entry> {
+  return await inTurns(parsePieces(product), pace) as Entry;
 }
 
 /** The full product, from document `d`, which is stored or built. */
-export const fullProduct = raw("'{' || d.summary || ',' || d.details || '}'");
+export const fullProduct = jsonOf("d");
+
+/** The JSON of a product, of the document with this alias. */
+function jsonOf(document: string): Statement {
+  return raw(`'{' || ${document}.summary || ',' || ${document}.details || '}'`);
+}
+
+/** The JSON of version `d`, or null for a deletion and a product over 4 MiB. */
+export const versionJson = sql`case when d.summary <> '' then ${fullProduct} end`;
 
 /** The size of document `d` in bytes, which PostgreSQL knows of a stored one without reading it. */
 export const sizeOfDocument = raw(
   "(octet_length(d.summary) + octet_length(d.details))",
 );
-
-/** The maximum size of the JSON of a product, which `product_documents` requires. */
-export const MAX_PRODUCT_BYTES = 4 * 2 ** 20;
 
 export const maxBytes = raw(String(MAX_PRODUCT_BYTES));
 
@@ -46,25 +54,34 @@ export const tagOfProduct = raw(String.raw`'"' || left(
   27
 ) || '"'`);
 
-/**
- * Joins the valid document `d`, or nulls. The limit forces a look-up by primary key. While
- * statistics show few documents, the planner would otherwise scan all documents of the
- * organization.
- */
-export const validDocument = sql`
-  left join lateral (
-    select d.product_id, d.summary, d.details, d.etag
+/** A number from a digest of SQL texts: 48 bits, so that it can be added to a version. */
+export function digestOf(...statements: readonly Statement[]): number {
+  const text = statements.flatMap(({ strings }) => strings).join("$");
+  return parseInt(hash("sha256", text).slice(0, 12), 16);
+}
+
+/** The digest of the SQL function `shown_values`, which a test compares: no file is read for it. */
+export const SHOWN_VALUES = 151_025_431_827_905;
+
+/** What a document shows follows from these. Names of records and codes have triggers. */
+const digest = digestOf(summaryJson, detailsJson, raw(String(SHOWN_VALUES)));
+
+/** The `names_version` of a valid document. */
+const validNames = sql`o.names_version + ${raw(String(digest))}`;
+
+/** Joins the valid document `d`, or nulls. */
+export const validDocument = joinByKey(
+  "d",
+  sql`select d.product_id, d.summary, d.details, d.etag
     from product_documents d
     where d.organization_id = ${organization} and d.product_id = p.id
-      and d.change_version = p.change_version and d.names_version = o.names_version
-    limit 1
-  ) d on true
-`;
+      and d.change_version = p.change_version and d.names_version = ${validNames}`,
+);
 
 /** The document, built from the tables, with the columns of a stored one. */
 const builtDocument = builtWith(detailsJson);
 
-/** The same for a product that the transaction has created without arrays with a path of their own. */
+/** The document of a product that the transaction has created, without arrays with a path of their own. */
 const builtNewDocument = builtWith(newDetailsJson);
 
 function builtWith(details: Statement): Statement {
@@ -73,7 +90,7 @@ function builtWith(details: Statement): Statement {
     p.id as product_id,
     p.change_version,
     p.updated_at,
-    o.names_version,
+    ${validNames} as names_version,
     ${summaryJson} as summary,
     ${details} as details
   `;
@@ -93,7 +110,7 @@ export function buildDocuments(isId: Statement): Statement {
   return buildAs(builtDocument, isId);
 }
 
-/** The same for products that the transaction has created without arrays with a path of their own. */
+/** The documents of products that the transaction has created without arrays with a path of their own. */
 export function buildNewDocuments(isId: Statement): Statement {
   return buildAs(builtNewDocument, isId);
 }

@@ -5,6 +5,7 @@ import {
   refusedBy,
   seriesNotAttached,
   unknownReference,
+  withHint,
 } from "../../schema/errors.ts";
 import { MAX_ENTRIES } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
@@ -13,9 +14,9 @@ import { brokenConstraint } from "../connections/errors.ts";
 import { ROWS_FOUND } from "./change.ts";
 
 /*
- * The errors of products. Constraints of the database refuse what a body cannot say about itself:
- * here is what each of them means. PostgreSQL reports only the first that is violated;
- * `find_errors.ts` finds all.
+ * The errors of products. A body alone cannot show every fault, so constraints of the database
+ * refuse the others. `RULES` maps each constraint to its error. PostgreSQL reports only the first
+ * violation; `find_errors.ts` finds all.
  */
 
 /** The error detail of a product whose JSON is larger than 4 MiB. */
@@ -63,7 +64,7 @@ const RULES: Record<string, ErrorDetail> = {
   products_announcement: contradictoryDates("/publishing_dates"),
 };
 
-/** The error detail of a year or month of publication beside the day. */
+/** The error detail of a product with a day of publication and a year or month as well. */
 export function contradictoryDates(pointer: string): ErrorDetail {
   return detailAt(
     pointer,
@@ -79,7 +80,7 @@ export function tooManyEntries(array: string): ErrorDetail {
   );
 }
 
-/** The error details of what an import restores and another product has. */
+/** The error details of restored values that another product has. */
 const RESTORED: Record<string, ErrorDetail> = {
   products_code: detailAt(
     "/product_code",
@@ -116,8 +117,8 @@ export const IN_PROGRAM = "publishing_program_products_product";
 const OF_PRODUCT = /_product$/;
 
 /**
- * Whether the error says that a body or an operation violates a rule, or that another request has
- * created or deleted the product meanwhile. Any other error is a failure of the database.
+ * Whether the error is that of a request: its body or operation violates a rule, or another request
+ * has created or deleted the product meanwhile. Any other error is a failure of the database.
  */
 export function isViolation(error: unknown): boolean {
   const constraint = brokenConstraint(error) ?? "";
@@ -129,7 +130,7 @@ export function isViolation(error: unknown): boolean {
 export function inProgram(cause?: unknown): ApiError {
   return new ApiError(
     "CONFLICT",
-    "The product is used in a publishing program: remove it there first",
+    withHint("The product is used in a publishing program", "remove it there first"),
     { cause },
   );
 }

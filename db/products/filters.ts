@@ -19,13 +19,17 @@ import { termed } from "./terms.ts";
 
 /* The filters of a list, as conditions on product `p`. */
 
-/** The conditions of the filters of a list, each with a leading `and`. */
-export function filterConditions(query: ListQuery): Statement[] {
+/**
+ * The conditions of the filters of a list, each with a leading `and`. Of products that share an ISBN,
+ * those count that meet the conditions `seen`.
+ */
+export function filterConditions(query: ListQuery, seen: Statement[] = []): Statement[] {
   const {
     product_type,
     publication_date_from,
     publication_date_to,
     shared_isbn,
+    program_id,
   } = query;
   return [
     ...REFERENCE_FILTERS.flatMap((filter) => {
@@ -46,33 +50,33 @@ export function filterConditions(query: ListQuery): Statement[] {
     ...EXACT_FILTERS.flatMap((column) =>
       query[column] ? [sql` and p.${raw(column)} ${isOneOfTexts(query[column])}`] : []
     ),
-    ...shared_isbn ? [sql` and p.id in (${sharingIsbns})`] : [],
+    ...shared_isbn ? [sql` and p.id in (${sharingIsbns(seen)})`] : [],
+    ...program_id ? [linksTo("publishing_program_products", "program_id", program_id)] : [],
     ...TERM_FILTERS.flatMap((filter) =>
       query[filter] ? [sql` and p.id in (${termed(filter, query[filter])})`] : []
     ),
   ];
 }
 
-/** The ISBNs of products, in both forms, without the check digit of either. */
-const isbns = sql`
-  select p.id, left(p.isbn13, 12) as number
-  from products p
-  where p.organization_id = ${organization} and p.isbn13 is not null
-  union
-  select p.id, '978' || left(p.isbn10, 9)
-  from products p
-  where p.organization_id = ${organization} and p.isbn10 is not null
-`;
-
-/** The products whose ISBN another one has, too. */
-const sharingIsbns = sql`
-  with numbers as materialized (${isbns})
+/** The products whose ISBN another one has, too, in either form. Its check digit is left out. */
+function sharingIsbns(seen: Statement[]): Statement {
+  return sql`
+  with numbers as materialized (
+    select p.id, left(p.isbn13, 12) as number
+    from products p
+    where p.organization_id = ${organization} and p.isbn13 is not null ${seen}
+    union
+    select p.id, '978' || left(p.isbn10, 9)
+    from products p
+    where p.organization_id = ${organization} and p.isbn10 is not null ${seen}
+  )
   select n.id
   from numbers n
   where n.number in (
     select n.number from numbers n group by n.number having count(*) > 1
   )
 `;
+}
 
 /** The conditions that product `p`, or one of its rows, refers to one of these records. */
 function refersTo(

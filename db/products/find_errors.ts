@@ -33,8 +33,9 @@ import { contradictoryDates, tooManyEntries } from "./errors.ts";
 import { recordWithId } from "./json.ts";
 
 /*
- * All errors of bodies that only the database can tell. After a violation the stored rows are
- * read, and each body is compared with those of its product.
+ * Finds all errors of bodies that depend on stored rows. PostgreSQL reports only the first violated
+ * constraint. So after a violation the stored rows are read, and each body is compared with those
+ * of its product.
  */
 
 /** The errors of each body, or undefined for an update of a missing product. */
@@ -60,7 +61,7 @@ export async function findErrors(
   });
 }
 
-/** The stored rows of a product by table, as far as bodies depend on them. */
+/** The stored rows of a product that bodies depend on, by table. */
 interface StoredRows {
   id: string;
   series_id: string | null;
@@ -169,7 +170,7 @@ function unattachedSeries(body: ProductBody, stored: StoredRows): ErrorDetail[] 
   const series = body.series_id === undefined ? stored.series_id : body.series_id;
   const links = body.product_collections ?? stored.tables.product_collections ??
     [];
-  // One without an id is not known: it may be the series.
+  // A collection without an id is unknown: it may be the series.
   const isAttached = links.some(({ collection_id: id }) => !id || id === series);
   if (!series || isAttached) return [];
   return [
@@ -177,7 +178,7 @@ function unattachedSeries(body: ProductBody, stored: StoredRows): ErrorDetail[] 
   ];
 }
 
-/** The errors for years and months of publication that the product would have beside its `publication_date`. */
+/** The errors for years and months of publication in a product that would also have `publication_date`. */
 function announcedBesideDay(body: ProductBody, stored: StoredRows): ErrorDetail[] {
   const { publication_date = stored.publication_date } = body;
   if (publication_date === null) return [];

@@ -16,7 +16,7 @@ import { joined, names, organization, raw, sql, type Statement } from "../connec
 import { jsonArray } from "../json_array.ts";
 import { rfc3339 } from "../times.ts";
 
-/* The JSON of rows, which follows from the descriptions of their fields. */
+/* Builds the SQL that returns rows as JSON, from the descriptions of their fields. */
 
 /** A row whose fields are selected. */
 export interface RowAlias {
@@ -209,7 +209,7 @@ function storedValues(column: string, field: Values | List): Statement {
   return raw(`coalesce(shown_values(${column}, '${shape}'), '[]')`);
 }
 
-/** What `shown_values` shows of an array: single values (`[]`), or objects with these fields. */
+/** The shape of an array for `shown_values`: single values (`[]`), or objects with these fields. */
 function shapeOf(field: Values | List): unknown {
   if (field.kind === "list") return [];
   return Object.fromEntries(

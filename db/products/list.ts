@@ -11,42 +11,52 @@ import { readWords } from "./query_words.ts";
 import { mayBeCommon } from "./search.ts";
 import { type FoundQuery, selected, sortingOf } from "./selected.ts";
 import { countKeyOf, totalOf } from "./totals.ts";
+import { type PacedView, projectedArray } from "./projected.ts";
 
 /*
- * A page of products. `selected.ts` says which products a query selects and in what order,
- * `totals.ts` how many there are.
+ * Lists a page of products. `selected.ts` has the conditions and the order of a query, `totals.ts`
+ * the number of matches.
  */
 
+/** A page, and whether `q` has found short words only within others: `pie` in `happier`. */
+interface FoundPage extends EntryPage {
+  isLoose: boolean;
+}
+
 /**
- * Returns a page of products: of the nearest, if `q` finds none. Throws `VALIDATION_ERROR`
- * for a page over 16 MiB.
+ * Returns a page of products. It has the nearest ones if `q` finds none, or only parts of words.
+ * Throws `VALIDATION_ERROR` for a page over 16 MiB.
  */
 export async function listProducts(
   database: Queries,
   query: ListQuery,
+  paced?: PacedView,
 ): Promise<EntryPage> {
   const words = await readWords(database, query.q);
-  const page = await readListed(database, query, words && foundByAll(words));
-  const near = words && page.total === 0 ? foundNear(words) : undefined;
+  const all = words && foundByAll(words, paced?.view);
+  const { isLoose, ...page } = await readListed(database, query, all, paced);
+  const isFound = page.total > 0;
+  const near = words && (!isFound || isLoose) ? foundNear(words, isFound, paced?.view) : undefined;
   if (!near) return page;
-  const nearby = await readListed(database, query, near);
-  return { ...nearby, isNearest: nearby.total > 0 };
+  const { isLoose: _, ...nearby } = await readListed(database, query, near, paced);
+  return nearby.total > page.total ? { ...nearby, isNearest: true } : page;
 }
 
 async function readListed(
   database: Queries,
   query: ListQuery,
   found: FoundBy | undefined,
-): Promise<EntryPage> {
+  paced: PacedView | undefined,
+): Promise<FoundPage> {
   const read = async (source: SummarySource) => {
     const page = await readLong(
       database,
       "scan",
-      (allowed) => selectPage({ ...query, found }, source, allowed),
+      (allowed) => selectPage({ ...query, found, view: paced?.view }, source, allowed),
     );
     return page!;
   };
-  const { entries, total, too_long } = await documentsFirst(
+  const { entries, total, too_long, is_loose } = await documentsFirst(
     database,
     read,
   );
@@ -58,8 +68,9 @@ async function readListed(
     }]);
   }
   return {
-    entries: entries === null ? "[]" : `[{${entries}}]`,
+    entries: await projectedArray(entries === null ? "[]" : `[{${entries}}]`, paced),
     total: Number(total),
+    isLoose: is_loose === true,
   };
 }
 
@@ -67,6 +78,28 @@ interface ListRow extends ProductsRow {
   /** The products without the outer braces, or null for an empty page or a page that is too long. */
   entries: string | null;
   total: string;
+  is_loose?: boolean | null;
+}
+
+/** From this number of products on, `q` counts as successful, even if it found only parts of words. */
+const MAX_LOOSE = 100;
+
+/** Whether few products are found, and none fulfils `hasShortWords`. */
+function isLooselyFound(hasShortWords: Statement): Statement {
+  return sql`
+    , case when (select count(*) from found) <= ${MAX_LOOSE}::int then not exists (
+      select
+      from found f
+      -- The limit forces a look-up by primary key.
+      cross join lateral (
+        select s.found_text, s.publisher_id, s.imprint_id
+        from product_search s
+        where s.organization_id = ${organization} and s.product_id = f.id
+        limit 1
+      ) s
+      where ${hasShortWords}
+    ) end as is_loose
+  `;
 }
 
 /**
@@ -98,16 +131,15 @@ function selectPage(
   const statement = sql<ListRow>`
     ${isFoundOnce ? sql`with found as materialized (${products})` : []}
     select
-      ${total} as total,
+      ${total} as total
+      ${found?.hasShortWords ? isLooselyFound(found.hasShortWords) : []},
       case when ${bytes} <= ${allowed}::int then string_agg(e.entry, '},{') end as entries,
       case when ${bytes} > ${allowed}::int then ${bytes}::float8 end as too_long,
-      array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
-      bool_and(e.is_storable) as is_storable
+      array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing
     from (
       select
         p.id,
-        ${summary}${includedArrays(query.include)} as entry,
-        o.names_version is not null as is_storable
+        ${summary}${includedArrays(query.include)} as entry
       from unnest(array(
         select page.id
         from (

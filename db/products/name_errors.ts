@@ -1,4 +1,4 @@
-import { detailAt, type ErrorDetail } from "../../schema/errors.ts";
+import { detailAt, type ErrorDetail, withHint } from "../../schema/errors.ts";
 import { expectedCode } from "../../schema/onix_codes.ts";
 import {
   codeListOf,
@@ -7,56 +7,134 @@ import {
   pathOfTable,
   type RecordTable,
 } from "../../schema/records.ts";
+import type { NamedReference } from "../../schema/references.ts";
 import { didYouMean } from "../../schema/spelling.ts";
-import { organization, raw, sql, unprepared } from "../connections/sql.ts";
+import { joined, json, organization, raw, sql, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { nameKey } from "../record_names.ts";
-import type { NamedReference } from "./names.ts";
 
-/**
- * The error of a name or a code that several records have, or none. If none has it, the error
- * suggests the nearest one.
+/*
+ * Explains names and codes that match no record, or several. The error of an unknown one suggests
+ * the nearest: "Penguin" for "Pengiun".
  */
-export async function explainName(
+
+/** A name or code in a body, and the number of records that have it. */
+export interface UnresolvedName {
+  named: NamedReference;
+  records: number;
+}
+
+/** The errors of these names and codes, in their order. */
+export async function explainNames(
   tx: Transaction,
-  { entry, reference, value: named }: NamedReference,
-  records: number,
-): Promise<ErrorDetail> {
-  const { column, value } = named;
-  const table = reference.table as RecordTable;
-  const pointer = `${entry}/${named.field}`;
+  unresolved: readonly UnresolvedName[],
+): Promise<ErrorDetail[]> {
+  const nearest = await findNearest(
+    tx,
+    unresolved.flatMap(({ named, records }) => records === 0 && !isOfList(named) ? named : []),
+  );
+  return unresolved.map((one) => explainName(one, nearest.get(keyOf(one.named))));
+}
+
+function explainName(
+  { named, records }: UnresolvedName,
+  nearest: string | undefined,
+): ErrorDetail {
+  const { entry, reference, value: { field, column, value } } = named;
+  const table = tableOf(named);
+  const pointer = `${entry}/${field}`;
   const path = pathOfTable(table);
   if (records > 0) {
     return detailAt(
       pointer,
-      `ambiguous: ${records} records of ${path} have this name: send ${reference.field} instead`,
+      withHint(
+        `ambiguous: ${records} records of ${path} have this name`,
+        `send ${reference.field} instead`,
+      ),
     );
   }
-  const list = codeListOf(table);
-  if (column === "code" && list) {
-    return detailAt(pointer, `invalid_code: ${expectedCode(list, value)}`);
+  if (isOfList(named)) {
+    return detailAt(pointer, `invalid_code: ${expectedCode(codeListOf(table)!, value)}`);
   }
-  const own = sql`r.organization_id = ${organization} and`;
-  const key = column === "code" ? raw("search_key(r.code)") : nameKey(table);
-  const [[nearest]] = await tx.send(unprepared(sql<{ word: string }>`
-    select r.${raw(column)} as word
-    from ${raw(table)} r
-    where ${isShared(table) ? [] : own} ${key} % key_of_name(${value})
-    order by similarity(${key}, key_of_name(${value})) desc, r.id
-    limit 1
-  `));
-  const meant = nearest?.word;
   if (column === "code") {
     return detailAt(
       pointer,
-      `invalid_code: Expected a code of ${path}${didYouMean(meant)}`,
+      `invalid_code: Expected a code of ${path}${didYouMean(nearest)}`,
     );
   }
-  const remedy = isShared(table) ? `: see ${path}` : `: create it with POST ${path}`;
-  return detailAt(
-    pointer,
-    `unknown_reference: There is no ${nounOf(table)} with this name${
-      meant === undefined ? remedy : didYouMean(`"${meant}"`)
-    }`,
+  const text = `unknown_reference: There is no ${nounOf(table)} with this name`;
+  if (nearest !== undefined) return detailAt(pointer, text + didYouMean(`"${nearest}"`));
+  const hint = isShared(table) ? `see ${path}` : `create it with POST ${path}`;
+  return detailAt(pointer, withHint(text, hint));
+}
+
+/** Whether it is a code of an ONIX list, which the service knows without the database. */
+function isOfList(named: NamedReference): boolean {
+  return named.value.column === "code" && codeListOf(tableOf(named)) !== undefined;
+}
+
+function tableOf({ reference }: NamedReference): RecordTable {
+  return reference.table as RecordTable;
+}
+
+/** Returns the same key for equal names of one table. */
+function keyOf({ reference: { table }, value: { column, value } }: NamedReference): string {
+  return `${table} ${column} ${value}`;
+}
+
+/**
+ * The maximum number of names for which a statement finds the nearest. An error lists as many
+ * details.
+ */
+const MAX_SEARCHED = 100;
+
+/** The time after which a statement stops. A name similar to thousands of others takes 50 ms. */
+const MAX_TIME = raw("interval '2 seconds'");
+
+/** Finds the nearest stored name or code of each unknown one, by `keyOf`. */
+async function findNearest(
+  tx: Transaction,
+  unknown: readonly NamedReference[],
+): Promise<Map<string, string>> {
+  const distinct = new Map(unknown.map((named) => [keyOf(named), named]));
+  const searched = [...distinct].slice(0, MAX_SEARCHED);
+  if (searched.length === 0) return new Map();
+  const parts = Map.groupBy(
+    searched.keys(),
+    (place) => {
+      const { reference: { table }, value: { column } } = searched[place]![1];
+      return `${table} ${column}`;
+    },
+  );
+  const selects = Array.from(parts.values(), (places) => {
+    const named = searched[places[0]!]![1];
+    const table = tableOf(named);
+    const { column } = named.value;
+    const key = column === "code" ? raw("search_key(r.code)") : nameKey(table);
+    const isOwn = isShared(table) ? [] : sql`r.organization_id = ${organization} and`;
+    const rows = places.map((place) => ({ place, value: searched[place]![1].value.value }));
+    // A subquery within `case` runs only if it is needed.
+    return sql`
+      select
+        w.place,
+        case when clock_timestamp() < statement_timestamp() + ${MAX_TIME} then (
+          select r.${raw(column)}
+          from ${raw(table)} r
+          where ${isOwn} ${key} % w.key
+          order by similarity(${key}, w.key) desc, r.id
+          limit 1
+        ) end as word
+      from (
+        select x.place, key_of_name(x.value) as key
+        from jsonb_to_recordset(${json(rows)}) x (place int, value text)
+        offset 0
+      ) w
+    `;
+  });
+  const [found] = await tx.send(
+    unprepared(sql<{ place: number; word: string | null }>`${joined(selects, " union all ")}`),
+  );
+  return new Map(
+    found.flatMap(({ place, word }) => word === null ? [] : [[searched[place]![0], word] as const]),
   );
 }

@@ -1,10 +1,10 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, detailAt, type ErrorDetail, invalid } from "../../schema/errors.ts";
-import { Named, sentField } from "../../schema/named.ts";
+import { ApiError, detailAt, type ErrorDetail, MAX_ERRORS } from "../../schema/errors.ts";
+import { type Named, sentField } from "../../schema/named.ts";
 import { distinctBy, DUPLICATE, repeated } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
 import { isShared, type RecordTable } from "../../schema/records.ts";
-import { type GivenReference, givenReferences } from "../../schema/references.ts";
+import { type NamedReference, namedReferences, withIds } from "../../schema/references.ts";
 import {
   isOneOfTexts,
   organization,
@@ -16,126 +16,108 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { mayBeNamed, RecordsByName } from "../record_names.ts";
-import { uuidv7 } from "../uuid.ts";
-import type { Creation, Write } from "./change.ts";
-import { productNotFound } from "./errors.ts";
-import { findErrors } from "./find_errors.ts";
-import { explainName } from "./name_errors.ts";
+import type { Write } from "./change.ts";
+import { acceptedWrite, completeErrors } from "./complete_errors.ts";
+import { explainNames, type UnresolvedName } from "./name_errors.ts";
 
-/* The records that names and codes in bodies stand for. */
+/*
+ * A body may refer to a record by its name or code instead of its id: `publisher_name: "Penguin"`
+ * instead of `publisher_id`. This file finds the ids, for all changes of a transaction at once. The
+ * number of statements does not depend on the number of names.
+ */
 
-/** A name or code in a body in place of an id. */
-export type NamedReference = GivenReference & { value: Named };
+/**
+ * Replaces the names and codes in each change with ids, or returns all errors of the change. A
+ * refused body (`ApiError`) gets the errors of its accepted references as well.
+ */
+export async function resolveNames<W extends Write>(
+  tx: Transaction,
+  changes: readonly (W | ApiError)[],
+): Promise<(W | ApiError)[]> {
+  const resolving = changes.flatMap((change, place) => {
+    const error = change instanceof ApiError ? change : undefined;
+    const write = error ? acceptedWrite(error) : change as W;
+    if (!write) return [];
+    return [{ place, write, error, named: namedReferences(write.body) }];
+  });
+  const all = resolving.flatMap(({ named }) => named);
+  if (all.length === 0 && !resolving.some(({ error }) => error)) return [...changes];
+  const candidates = await findCandidates(tx, all);
+  const resolved = resolving.map(({ place, write, error, named }) => {
+    const { body, unresolved } = withFoundIds(write.body, named, candidates);
+    const known = error?.details ?? [];
+    const repeated = repeatedLinks(write.body, body);
+    return { place, write: { ...write, body }, known, unresolved, repeated };
+  });
+  const explained = await explainNames(tx, resolved.flatMap(({ unresolved }) => unresolved));
+  const checked = resolved.map(({ place, write, known, unresolved, repeated }) => {
+    const unknown = explained.splice(0, unresolved.length);
+    return { place, write, details: [...known, ...unknown, ...repeated] };
+  });
+  const faulty = checked.filter(({ details }) => details.length > 0);
+  const errors = await completeErrors(tx, faulty);
+  const results = [...changes];
+  for (const { place, write } of checked) results[place] = write as W;
+  faulty.forEach(({ place }, i) => results[place] = errors[i]!);
+  return results;
+}
 
-/** A record that may be meant. */
+/** Replaces the names of a body that were found with ids. The others stay unresolved. */
+function withFoundIds(
+  body: ProductBody,
+  named: readonly NamedReference[],
+  candidates: ReadonlyMap<RecordTable, Candidates>,
+): { body: ProductBody; unresolved: UnresolvedName[] } {
+  const ids: [NamedReference, string][] = [];
+  const unresolved: UnresolvedName[] = [];
+  for (const reference of named) {
+    const found = candidates.get(tableOf(reference))!.find(reference);
+    if (typeof found === "string") ids.push([reference, found]);
+    // Further errors are neither listed nor counted.
+    else if (unresolved.length <= MAX_ERRORS) {
+      unresolved.push({ named: reference, records: found });
+    }
+  }
+  return { body: withIds(body, ids), unresolved };
+}
+
+/** Resolves the names in one change, as `resolveNames` does. Throws its errors. */
+export async function resolveNamesOf<W extends Write>(
+  tx: Transaction,
+  change: W,
+): Promise<W> {
+  const [resolved] = await resolveNames(tx, [change]);
+  if (resolved instanceof ApiError) throw resolved;
+  return resolved!;
+}
+
+/** Adds the errors of the accepted references to the error of a refused body. */
+export async function withReferenceErrors(
+  database: Queries,
+  error: ApiError,
+): Promise<ApiError> {
+  if (!acceptedWrite(error)) return error;
+  return await database.transaction(async (tx) => {
+    const [completed] = await resolveNames<Write>(tx, [error]);
+    await tx.commit();
+    return completed as ApiError;
+  });
+}
+
+/** A record that has one of the names or codes. */
 interface Candidate {
   id: string;
   name: string;
   code?: string;
 }
 
-function namedIn(body: ProductBody): NamedReference[] {
-  return givenReferences(body).filter((given): given is NamedReference =>
-    given.value instanceof Named
-  );
-}
-
-/**
- * Puts ids in place of the names and codes in each change, or returns its errors. The error of a
- * refused body gets those of the references in it. Sends no statement if there is neither.
- */
-export async function resolveNames<W extends Write>(
-  tx: Transaction,
-  changes: readonly (W | ApiError)[],
-): Promise<(W | ApiError)[]> {
-  const unresolved = changes.map((change) =>
-    change instanceof ApiError ? acceptedOf(change) : { write: change }
-  );
-  const named = unresolved.map((one) => one ? namedIn(one.write.body) : []);
-  const all = named.flat();
-  if (all.length === 0 && !unresolved.some((one) => one?.error)) return [...changes];
-  const candidates = await findCandidates(tx, all);
-  const found: (W | ApiError)[] = [];
-  for (const [i, one] of unresolved.entries()) {
-    found.push(one ? await resolveOne(tx, one, named[i]!, candidates) as W : changes[i]!);
-  }
-  return found;
-}
-
-/** Does the same for one change, and throws its errors. */
-export async function withIds<W extends Write>(
-  tx: Transaction,
-  change: W,
-): Promise<W> {
-  const [found] = await resolveNames(tx, [change]);
-  if (found instanceof ApiError) throw found;
-  return found!;
-}
-
-/**
- * Completes the error of a refused body with what only the database can tell of the part that was
- * accepted.
- */
-export async function withReferences(
-  database: Queries,
-  error: ApiError,
-): Promise<ApiError> {
-  if (!acceptedOf(error)) return error;
-  return await database.transaction(async (tx) => {
-    const [found] = await resolveNames<Write>(tx, [error]);
-    await tx.commit();
-    return found as ApiError;
-  });
-}
-
-/** A change, or what was accepted of a body at fault. */
-interface Unresolved {
-  write: Write;
-  /** What is wrong with the body already. */
-  error?: ApiError;
-}
-
-/**
- * What was accepted of a refused body, if it has what only the database can check: references, or
- * dates beside the day of publication that is stored.
- */
-function acceptedOf(error: ApiError): Unresolved | undefined {
-  const body = (error.accepted ?? {}) as ProductBody;
-  const needsDatabase = "publishing_dates" in body ||
-    givenReferences(body).some(({ value }) => value);
-  return needsDatabase ? { write: undecided(body), error } : undefined;
-}
-
-/** A change that may turn out to create a product or to update one: its entries may exist. */
-export function undecided(body: ProductBody, id = uuidv7()): Creation {
-  return { method: "create", id, body, keepsIds: true, mayExist: true };
-}
-
-/** The change with ids in place of its names and codes, or its errors. */
-async function resolveOne(
-  tx: Transaction,
-  { write, error }: Unresolved,
-  named: readonly NamedReference[],
-  candidates: ReadonlyMap<RecordTable, Candidates>,
-): Promise<Write | ApiError> {
-  const details = [...error?.details ?? []];
-  let body = write.body;
-  for (const reference of named) {
-    const id = candidates.get(tableOf(reference))!.find(reference);
-    if (typeof id === "string") body = withId(body, reference, id);
-    else details.push(await explainName(tx, reference, id));
-  }
-  details.push(...repeatedLinks(write.body, body));
-  const change = { ...write, body };
-  return details.length === 0 ? change : await withOtherErrors(tx, change, details);
-}
-
-/** The records that the references may mean, in the order of the tables. */
+/** Finds the records that have the names and codes, by table. */
 async function findCandidates(
   tx: Transaction,
   references: readonly NamedReference[],
 ): Promise<Map<RecordTable, Candidates>> {
   const byTable = Map.groupBy(references, tableOf);
+  if (byTable.size === 0) return new Map();
   const found = await tx.send(
     ...Array.from(byTable, ([table, named]) => selectCandidates(table, named)),
   );
@@ -147,7 +129,7 @@ async function findCandidates(
   );
 }
 
-/** The records of a table that may be meant, each by its name and by its code. */
+/** The records of a table that have the names and codes. */
 class Candidates {
   readonly #byName: RecordsByName<Candidate>;
   readonly #byCode: Map<string | undefined, Candidate[]>;
@@ -157,10 +139,10 @@ class Candidates {
     this.#byCode = Map.groupBy(records, ({ code }) => code);
   }
 
-  /** The id that is meant, or the number of records that may be. */
+  /** Returns the id of the record, or the number of records if it is not one. */
   find({ value: { column, value } }: NamedReference): string | number {
-    const meant = column === "code" ? this.#byCode.get(value) ?? [] : this.#byName.named(value);
-    return meant.length === 1 ? meant[0]!.id : meant.length;
+    const found = column === "code" ? this.#byCode.get(value) ?? [] : this.#byName.named(value);
+    return found.length === 1 ? found[0]!.id : found.length;
   }
 }
 
@@ -190,21 +172,7 @@ function tableOf({ reference }: NamedReference): RecordTable {
   return reference.table as RecordTable;
 }
 
-/** The body with the id instead of the name. */
-function withId(
-  body: ProductBody,
-  { reference: { field, array }, index }: NamedReference,
-  id: string | null,
-): ProductBody {
-  if (!array) return { ...body, [field]: id };
-  const entries = body[array.name] as Entry[];
-  return {
-    ...body,
-    [array.name]: entries.with(index, { ...entries[index], [field]: id }),
-  };
-}
-
-/** The errors of links that an earlier entry has, too: one of them by a name, perhaps the other by its id. */
+/** Returns the errors of links that occur twice, one or both of them given by name. */
 function repeatedLinks(given: ProductBody, body: ProductBody): ErrorDetail[] {
   return ROWS.flatMap(([name, { put, key = [] }]) => {
     const [id, ...others] = key;
@@ -219,23 +187,4 @@ function repeatedLinks(given: ProductBody, body: ProductBody): ErrorDetail[] {
       return detailAt(`/${name}/${index}/${field}`, DUPLICATE);
     });
   });
-}
-
-/** The error of the change, with what is wrong besides its names. */
-async function withOtherErrors(
-  tx: Transaction,
-  change: Write,
-  details: readonly ErrorDetail[],
-): Promise<ApiError> {
-  let { body } = change;
-  for (const reference of namedIn(body)) {
-    body = withId(body, reference, null);
-  }
-  // The product that it may change can have the collection of its series.
-  const mayExist = change.method === "create" && change.mayExist;
-  if (mayExist && !body.product_collections) {
-    body = { ...body, series_id: null };
-  }
-  const [found] = await findErrors(tx.send, [{ ...change, body }]);
-  return found ? invalid("The body", [...details, ...found]) : productNotFound(change.id);
 }

@@ -3,7 +3,7 @@ import type { ArrayName } from "../../schema/product.ts";
 import { joined, opaque, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import type { LongText } from "../long_text.ts";
-import { storeDocuments } from "./store_unauthored.ts";
+import { storeDocuments } from "./external_changes.ts";
 import { listedRows, listedValues, summaryJson, wholeTerritories } from "./product_json.ts";
 
 /*
@@ -35,13 +35,11 @@ const TABLES: SummarySource = {
 export interface ProductsRow extends LongText {
   /** The comma-separated ids of products without a valid document. */
   missing: string | null;
-  /** False in a distributed database, which stores no documents. */
-  is_storable: boolean;
 }
 
 /**
- * Reads a page from documents. If some are missing, reads it again with the tables, and stores
- * them in the background. Why in two statements: see `read.ts`.
+ * Reads a page from documents. If some are missing, reads it again with the tables, and stores them
+ * in the background. `read.ts` explains why these are two statements.
  */
 export async function documentsFirst<Row extends ProductsRow>(
   database: Queries,
@@ -49,9 +47,8 @@ export async function documentsFirst<Row extends ProductsRow>(
 ): Promise<Row> {
   const page = await read(DOCUMENTS);
   if (!page.missing) return page;
-  if (page.is_storable) {
-    database.inBackground(...storeDocuments(page.missing.split(",")));
-  }
+  const missing = page.missing.split(",");
+  database.inBackground((tx) => storeDocuments(tx, missing));
   return await read(TABLES);
 }
 
@@ -61,7 +58,7 @@ export async function documentsFirst<Row extends ProductsRow>(
  * them would take 50 MB of every session.
  */
 export function includedArrays(include: ListQuery["include"]): Statement[] {
-  // Supply is shown in the territories, so those without it are left out.
+  // Territories show the supply, so those without it are left out.
   const hasSupply = include.has("supply_details");
   const isPossible = ({ name }: { name: ArrayName }) =>
     (include.has(name) || include.size > 1) &&

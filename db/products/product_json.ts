@@ -4,14 +4,14 @@ import { joined, raw, sql, type Statement } from "../connections/sql.ts";
 import { fromReferenced, jsonObject, type RowAlias, selectFields, valueJson } from "./json.ts";
 
 /*
- * The JSON of product `p`, which follows from `schema/product.ts`: its summary, which lists show,
- * its details, and the arrays that lists can include.
- * `tests/products/product.sql` shows the SQL that reads a product.
+ * Builds the SQL of a product's JSON from `schema/product.ts`: its summary, which lists show, its
+ * details, and the arrays that lists can include. `tests/products/product.sql` shows the SQL that
+ * reads a product.
  */
 
 const PRODUCT_ROW: RowAlias = { alias: "p" };
 
-/** The columns of product `p`, including those that a record holds. */
+/** The columns of product `p`, including those that a referenced record stores. */
 const columns = Object.fromEntries(
   Object.entries(SCALARS).filter(([, { kind }]) => kind === "column"),
 );
@@ -24,7 +24,7 @@ const shownFields = Map.groupBy(
   ({ reference }) => reference,
 );
 
-/** The records that product `p` shows when it has some, as `,"field":value`. */
+/** The linked records, which product `p` shows if it has some, as `,"field":value`. */
 const linkedFields = Object.entries<Field>(SCALARS).flatMap(([name, field]) =>
   field.kind === "linked"
     ? [
@@ -76,8 +76,8 @@ export const detailsJson = detailsWith((name, array) =>
 );
 
 /**
- * The same for a new product without arrays that have a path of their own. PostgreSQL
- * starts every subselect of a plan, and those of rights and supply are a third of all.
+ * The fields that lists omit, of a new product without arrays that have a path of their own. It saves
+ * time: PostgreSQL starts every subselect of a plan, and those of rights and supply are a third.
  */
 export const newDetailsJson = detailsWith((name, array) =>
   array.kind === "rows" && array.path ? raw("'[]'") : valueJson(name, array, ARRAYS, PRODUCT_ROW)
@@ -95,7 +95,7 @@ function detailsWith(
   return concatOf(fields);
 }
 
-/** The arrays that lists can include and other tables have, as lists show them, of product `p`. */
+/** The arrays that lists can include and that are rows of other tables, as lists show them. */
 export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
   ([name, array]) =>
     array.kind === "rows"
@@ -107,8 +107,8 @@ export const listedRows = Object.entries<ArrayField>(LISTED).flatMap(
 );
 
 /**
- * The arrays that lists can include and the product's own row has. That is row `x` here: where a
- * page reads documents, it has no columns of `p` but the id.
+ * The arrays that lists can include and that are columns of products. The row is `x` here, because
+ * a page of documents selects only the id of `p`.
  */
 export const listedValues = Object.entries<ArrayField>(LISTED).flatMap(
   ([name, array]) =>

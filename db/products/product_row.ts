@@ -12,13 +12,12 @@ import {
   type Statement,
   unprepared,
 } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
 import { nextUpdate } from "../times.ts";
 import { type Creation, isIdOf, type Update, type Write } from "./change.ts";
-import { restatedFields } from "./restated.ts";
-import { assertVersion } from "./store_unauthored.ts";
+import { mirroredFields } from "./mirrored_fields.ts";
+import { assertVersion } from "./external_changes.ts";
 
-/* The row of a product: how it is inserted and updated from bodies, and what changes assign to it. */
+/* The row of a product: statements that insert and update it from bodies, and its assigned values. */
 
 /**
  * The columns of `products` that a body writes directly. The product form is stored on
@@ -105,10 +104,7 @@ function insertedValues({ id, body, assigned }: Creation, columns: readonly stri
  * Updates the columns in the bodies, and moves `updated_at` by at least a millisecond,
  * so that responses show every change.
  */
-export function updateProducts(
-  tx: Transaction,
-  changes: readonly Update[],
-): Statement {
+export function updateProducts(changes: readonly Update[]): Statement {
   const rows = changes.map(({ id, body, isWhole: is_whole }) => {
     const given = PRODUCT_COLUMNS.filter((column) => column in body);
     const fields = Object.fromEntries(given.map((key) => [key, body[key]]));
@@ -121,15 +117,15 @@ export function updateProducts(
       change_version = change_version(),
       (${productColumns}) = (
         select ${productColumns}
-        from jsonb_populate_record(p, ${restatedFields(changes)})
+        from jsonb_populate_record(p, ${mirroredFields(changes)})
       )
     from jsonb_to_recordset(${json(rows)}) r (id uuid, fields jsonb, is_whole boolean)
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
-      and p.id = r.id${assertVersion(tx)}
+      and p.id = r.id${assertVersion}
   `;
 }
 
-/** Sets the codes and times of existing products where their changes give them. */
+/** Sets the codes and times of existing products from the changes that have them. */
 export function setAssigned(changes: readonly Write[]): Statement[] {
   const given = changes.filter(({ method, assigned }) => method === "update" && assigned);
   if (given.length === 0) return [];

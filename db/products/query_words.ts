@@ -2,7 +2,12 @@ import { json, organization, raw, sql, type Statement } from "../connections/sql
 import type { Queries } from "../database.ts";
 import { wordsOf } from "./search.ts";
 
-/* The words of `q`, as people type them and as texts have them. */
+/*
+ * Splits `q` into words, and folds them as the searched texts are folded (without case, accents and
+ * signs).
+ *
+ * For example, `J. R. R. Tolkien` has the words `jrr` and `tolkien`.
+ */
 
 /** A phrase in double quotes, or a word. Commas separate words too: `Surname, First`. */
 const QUERY_WORD = /"([^"]*)"|[^\s,]+/g;
@@ -28,7 +33,7 @@ function wordsOfQuery(term: string): string[] {
 export interface QueryWord {
   /** As it is typed. */
   word: string;
-  /** As texts have it. Empty if folding leaves nothing of it. */
+  /** Its folded form. Empty if folding leaves nothing of it. */
   folded: string;
   /** Whether names of publishers or imprints contain it. Most words are in none. */
   in_publishers: boolean;
@@ -41,8 +46,12 @@ export interface QueryWords {
   whole: string;
 }
 
-/** Three letters or digits, by which the trigram index finds a word. */
-const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
+const TRIGRAM = /[\p{L}\p{N}]{3}/u;
+
+/** Whether a word has three letters or digits in a row, by which the trigram index finds it. */
+export function hasTrigram(word: string): boolean {
+  return TRIGRAM.test(word);
+}
 
 /** Folds the words of `q`, and looks up the names that most products may show. */
 export async function readWords(
@@ -56,16 +65,16 @@ export async function readWords(
 }
 
 /**
- * Selects the words of `q` in order, each with the whole term, and says of each whether names
- * contain it. A word that many names contain is found among the first thousand of them, any other
- * by the trigram index, which the planner uses for a count. That index finds no short word: for
- * one, names are read until one of them contains it.
+ * Selects the words of `q` in order, each with the full term, and whether names contain it. A word
+ * that many names contain is found among the first thousand of them, any other by the trigram
+ * index, which the planner uses for a count. That index finds no short word: for one, names are
+ * read until one of them contains it.
  */
 function foldedWords(
   words: readonly string[],
 ): Statement<QueryWord & { whole: string }> {
   const rows = words.map((word, place) => (
-    { word, place, is_short: !HAS_TRIGRAM.test(word) }
+    { word, place, is_short: !hasTrigram(word) }
   ));
   const isNamed = (table: string) => {
     const names = sql`

@@ -1,58 +1,82 @@
-import { ApiError, unavailable } from "../../schema/errors.ts";
+import { unavailable } from "../../schema/errors.ts";
 import type { ArrayName } from "../../schema/product.ts";
-import { composed, isOneOf, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import { isProjecting, type View } from "../../schema/view.ts";
+import {
+  composed,
+  isOneOf,
+  organization,
+  prepared,
+  raw,
+  sql,
+  type Statement,
+} from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
-import { type LongText, MAX_BYTES, readLong, SHORT_BYTES, upTo } from "../long_text.ts";
+import { type LongText, readLong, upTo } from "../long_text.ts";
 import {
   buildDocuments,
   currentProduct,
   fullProduct,
-  MAX_PRODUCT_BYTES,
   maxBytes,
+  parseProduct,
   type ProductJson,
   sizeOfDocument,
   tagOfProduct,
   validDocument,
+  versionJson,
 } from "./document.ts";
 import { productNotFound, tooLargeToShow } from "./errors.ts";
-import { storeDocuments } from "./store_unauthored.ts";
-import { storeLatest } from "./versions.ts";
+import { storeDocuments, storeLatestVersion } from "./external_changes.ts";
+import { MAX_PRODUCT_BYTES, MAX_RESPONSE_BYTES, SHORT_BYTES } from "../sizes.ts";
+import { etagOf } from "../entity_tag.ts";
+import { type PacedView, projectedText } from "./projected.ts";
+import { viewConditions } from "./view.ts";
 
 /*
- * A product is read from its valid document, and without one from the tables.
+ * Reads products: from the valid document, or else from the tables.
  *
- * A statement that can do both takes long to start: PostgreSQL starts every subselect of a
- * plan. So frequent reads look for documents first, then build what has none and store it in
- * the background: GET here, lists and the feed in `pages.ts`. Rare reads, and those of a whole
- * group of products, do both in one statement (`selectProducts`).
+ * A statement that can do both starts slowly, because PostgreSQL starts every subselect of a plan.
+ * So frequent reads look for documents first, then build the missing ones and store them in the
+ * background: GET in this file, lists and the feed in `pages.ts`. Rare reads, and those of a group
+ * of products, do both in one statement (`selectProducts`).
  */
 
-/** Returns the full product, with its entity tag. Throws `NOT_FOUND`. */
+/** Returns the full product as the view shows it, with its entity tag. Throws `NOT_FOUND`. */
 export async function getProduct(
   database: Queries,
   id: string,
+  paced?: PacedView,
 ): Promise<{ product: string; etag: string }> {
-  let [stored] = await database.lookUp(selectShort(id));
+  const view = paced?.view;
+  const select = view ? SHORT_OF_VIEW.getOrInsertComputed(view, selectShortOf) : selectShort;
+  let [stored] = await database.lookUp(select(id));
   if (stored?.too_long) {
-    const statement = (allowed: number) => selectStored(id, textUpTo(allowed));
+    const statement = (allowed: number) => selectStored(id, textUpTo(allowed), view);
     stored = await readLong(database, "lookUp", statement, stored.too_long);
   }
   if (!stored) throw productNotFound(id);
   const { product, etag } = stored;
-  if (etag !== null) return { product: product!, etag };
+  if (etag !== null) return await seenBy(paced, { product: product!, etag });
   const built = await readBuilt(database, id);
-  return { product: built.text, etag: built.etag };
+  return await seenBy(paced, { product: built.text, etag: built.etag });
+}
+
+/** The product as a view shows it. Its tag is that of what is seen. */
+async function seenBy(paced: PacedView | undefined, full: { product: string; etag: string }) {
+  if (!paced || !isProjecting(paced.view)) return full;
+  const product = await projectedText(full.product, paced);
+  return { product, etag: etagOf(product) };
 }
 
 /** The product from its document, with its entity tag, or nulls without a valid document. */
 export function selectStored(
   id: string,
   text = anyText,
+  view?: View,
 ): Statement<{ product: string | null; etag: string | null } & LongText> {
   return sql`
     select ${text}, d.etag
-    ${productsWithDocument(sql`= ${id}`)}
+    ${productsWithDocument(sql`= ${id}`)} ${viewConditions(view)}
   `;
 }
 
@@ -71,10 +95,18 @@ function textUpTo(allowed: number | Statement): Statement {
   return upTo(allowed, fullProduct, "product", sizeOfDocument);
 }
 
-const anyText = textUpTo(raw(String(MAX_BYTES)));
+const anyText = textUpTo(raw(String(MAX_RESPONSE_BYTES)));
+const shortText = textUpTo(raw(String(SHORT_BYTES)));
 
 /** Most requests read a short product, by a statement whose text is the same string each time. */
-const selectShort = composed((id: string) => selectStored(id, textUpTo(raw(String(SHORT_BYTES)))));
+const selectShort = composed((id: string) => selectStored(id, shortText));
+
+/** The statements that read short products of views. */
+const SHORT_OF_VIEW = new WeakMap<View, typeof selectShort>();
+
+function selectShortOf(view: View): typeof selectShort {
+  return composed((id: string) => prepared(selectStored(id, shortText, view)));
+}
 
 /**
  * Returns an array of the product, with the product's entity tag. PostgreSQL cuts the
@@ -84,9 +116,16 @@ export async function getProductArray(
   database: Queries,
   id: string,
   array: ArrayName,
+  paced?: PacedView,
 ): Promise<{ text: string; etag: string }> {
+  const view = paced?.view;
+  if (paced && isProjecting(paced.view)) {
+    const { product, etag } = await getProduct(database, id, paced);
+    const seen = await parseProduct(product, paced.pace);
+    return { text: JSON.stringify(seen[array]), etag };
+  }
   const cut = raw(`(x.product::json -> '${array}')::text`);
-  const source = selectStored(id);
+  const source = selectStored(id, anyText, view);
   const stored = await readLong(
     database,
     "lookUp",
@@ -102,25 +141,23 @@ export async function getProductArray(
 }
 
 /**
- * Builds a product that has no valid document, and stores it in the background. A version that
- * SQL has made is stored before it is shown, so that the history has it. Returns what `cut`
- * selects from the text of the product, with its entity tag. Throws `NOT_FOUND`, or `CONFLICT`
- * for a product over 4 MiB, which only SQL can store.
+ * Builds a product without a valid document, and stores it in the background. A change made outside
+ * the service is stored as a version before it is shown, so that the history has it. Returns what
+ * `cut` selects from the text of the product, with its entity tag. Throws `NOT_FOUND`, or
+ * `CONFLICT` for a product over 4 MiB, which only SQL can store.
  */
 export async function readBuilt(
   database: Queries,
   id: string,
   cut = raw("x.product"),
 ): Promise<{ text: string; etag: string }> {
-  const hasStored = await storeLatest(database, id);
-  type Built =
-    & { text: string; etag: string; is_storable: boolean; bytes: number }
-    & LongText;
+  const hasStored = await storeLatestVersion(database, id);
+  type Built = { text: string; etag: string; bytes: number } & LongText;
   const built = await readLong(database, "lookUp", (allowed) =>
     sql<Built>`
       select
         ${upTo(allowed, raw("x.text"), "text")},
-        ${tagOfProduct} as etag, x.is_storable, octet_length(x.product) as bytes
+        ${tagOfProduct} as etag, octet_length(x.product) as bytes
       from (
         select x.*, case when octet_length(x.product) <= ${maxBytes} then ${cut} end as text
         from (${selectBuilt(id)} offset 0) x
@@ -128,36 +165,66 @@ export async function readBuilt(
       ) x
     `);
   if (!built) throw productNotFound(id);
-  const { text, etag, is_storable, bytes } = built;
+  const { text, etag, bytes } = built;
   if (bytes > MAX_PRODUCT_BYTES) throw tooLargeToShow(id, bytes);
-  if (is_storable && !hasStored) database.inBackground(...storeDocuments([id]));
+  if (!hasStored) database.inBackground((tx) => storeDocuments(tx, [id]));
   return { text, etag };
 }
 
 /** The product, built from the tables. No row if it does not exist. */
-export function selectBuilt(
-  id: string,
-): Statement<ProductJson & { is_storable: boolean }> {
+export function selectBuilt(id: string): Statement<ProductJson> {
   return sql`
-    select d.product_id as id, ${fullProduct} as product, d.names_version is not null as is_storable
+    select d.product_id as id, ${fullProduct} as product
     from (${buildDocuments(sql`= ${id}`)}) d
   `;
 }
 
-/** Returns a product that this request has written, if the write returned none: it is long. */
+/**
+ * Returns a long product in the version that this request has written. It stays when others change
+ * or delete the product.
+ */
 export async function getWritten(
   database: Queries,
-  id: string,
+  { id, version }: { id: string; version: string },
 ): Promise<string> {
   try {
-    return (await getProduct(database, id)).product;
+    const written = await readLong(
+      database,
+      "lookUp",
+      (allowed) =>
+        sql<{ product: string | null } & LongText>`
+        select ${textUpTo(allowed)} ${versionsOf([id], version)}
+      `,
+    );
+    return written?.product ?? (await getProduct(database, id)).product;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status < 500) throw error;
     throw unavailable(
       "The product is written, but could not be read for the response: get it",
       { cause: error },
     );
   }
+}
+
+/**
+ * The products in a version, or null for one that the version deletes. No row for a product without
+ * the version.
+ */
+export function selectVersions(
+  ids: readonly string[],
+  version: string,
+): Statement<{ id: string; product: string | null }> {
+  return sql`
+    select d.product_id as id, ${versionJson} as product ${versionsOf(ids, version)}
+  `;
+}
+
+/** FROM and WHERE for this version of the products. */
+function versionsOf(ids: readonly string[], version: string): Statement {
+  return sql`
+    from product_documents d
+    where d.organization_id = ${organization} and d.product_id ${isOneOf(ids)}
+      and d.change_version = ${version}::bigint
+  `;
 }
 
 /**
@@ -187,12 +254,13 @@ export async function readTags(
   return tags;
 }
 
-/** The products, from their documents or the tables. No row for one that does not exist. */
+/** The products of a view, from their documents or the tables. No row for one that does not exist. */
 export function selectProducts(
   ids: readonly string[],
+  view?: View,
 ): Statement<ProductJson> {
   return sql`
     select p.id, ${currentProduct} as product
-    ${productsWithDocument(isOneOf(ids))}
+    ${productsWithDocument(isOneOf(ids))} ${viewConditions(view)}
   `;
 }

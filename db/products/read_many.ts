@@ -2,11 +2,9 @@ import { organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { type ProductJson, sizeOfDocument } from "./document.ts";
 import { selectProducts } from "./read.ts";
+import { READ_BYTES } from "../sizes.ts";
 
-/* Many products, which are read in groups that bound the memory: their sizes are looked up first. */
-
-/** The most that the products read at once may take, in bytes. */
-const READ_BYTES = 8 * 2 ** 20;
+/* Reads many products in groups that bound the memory. Their sizes are looked up first. */
 
 /** The assumed size of a product without a document, in bytes. */
 const UNKNOWN_SIZE = READ_BYTES / 16;
@@ -17,31 +15,44 @@ export interface SizedProduct {
   bytes: number | null;
 }
 
-/** The products, as `selectProducts` selects them, read in groups that bound the memory. */
+/** Yields the products, as `selectProducts` selects them, in groups. */
 export async function* readInGroups(
   tx: Transaction,
   products: readonly SizedProduct[],
 ): AsyncGenerator<ProductJson[]> {
-  for (const ids of groupsOf(products)) {
+  for (const { ids } of groupsOf(products)) {
     const [found] = await tx.send(selectProducts(ids));
     yield found;
   }
 }
 
-/** Divides products into groups of at most `READ_BYTES`, which are read together. */
-export function groupsOf(products: readonly SizedProduct[]): string[][] {
-  const groups: string[][] = [];
-  let left = 0;
-  for (const { id, bytes } of products) {
-    const size = bytes ?? UNKNOWN_SIZE;
-    if (size > left) {
-      groups.push([]);
-      left = READ_BYTES;
+/** Products that are read together. */
+interface ProductGroup {
+  ids: string[];
+  bytes: number;
+}
+
+/** Divides products into groups of at most so many bytes, or of one product. */
+export function groupsOf(
+  products: readonly SizedProduct[],
+  maxBytes = READ_BYTES,
+): ProductGroup[] {
+  const groups: ProductGroup[] = [];
+  for (const product of products) {
+    const bytes = sizeOf(product);
+    const last = groups.at(-1);
+    if (!last || last.bytes + bytes > maxBytes) groups.push({ ids: [product.id], bytes });
+    else {
+      last.ids.push(product.id);
+      last.bytes += bytes;
     }
-    groups.at(-1)!.push(id);
-    left -= size;
   }
   return groups;
+}
+
+/** The size of a product in bytes, roughly if it is unknown. */
+export function sizeOf({ bytes }: SizedProduct): number {
+  return bytes ?? UNKNOWN_SIZE;
 }
 
 /** The size of the newest document of product `p` in bytes, valid or not, or null without one that has JSON. */

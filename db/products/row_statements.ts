@@ -4,6 +4,7 @@ import { MAX_ENTRIES, remembered } from "../../schema/objects.ts";
 import {
   composedForIds,
   isOneOf,
+  joined,
   type Json,
   json,
   names,
@@ -15,10 +16,10 @@ import {
 import { assertCount } from "./change.ts";
 
 /*
- * The statements that write rows of arrays. The rows of all products are one JSON parameter, so
- * the text of a statement does not depend on their number. `insert … select … from products`
- * writes nothing for a deleted product, and lets a distributed database route the statement to one
- * node.
+ * The statements that write rows of arrays, such as prices: `updateRows`, `insertInto`, `append`,
+ * `deleteOthers`. The rows of all products are one JSON parameter, so the text of a statement does
+ * not depend on their number. `insert … select … from products` writes nothing for a deleted
+ * product, and lets a distributed database route the statement to one node.
  */
 
 /** The columns that an entry writes, with those of its groups and of all its types. */
@@ -77,16 +78,32 @@ export function updateRows(
 /** Updates the columns of an entry. */
 export const updateFields = remembered((array: Rows) => updateOf(array, writtenColumns(array)));
 
-/** Updates the columns of an entry that keeps its type, and its position. */
+/**
+ * Updates the columns of an entry that keeps its type, and its position. Clears the fields that
+ * restate others which change (`restates`), unless the entry has `is_whole`.
+ */
 export const updateInPlace = remembered((array: Rows) => {
   const type = array.types && discriminatorOf(array);
   const columns = writtenColumns(array).filter((column) => column !== type);
   return updateOf(array, ["position", ...columns]);
 });
 
+/** The value of a column in the entry `n` that updates row `x`. */
+function updatedColumn({ types = {} }: Rows, column: string): Statement {
+  const own = raw(`n.${column}`);
+  const restated = Object.values(types).flatMap(({ restates }) => restates?.[column] ?? []);
+  if (restated.length === 0) return own;
+  const isChanged = restated.map((name) => `x.${name} <> coalesce(n.${name}, '')`).join(" or ");
+  return raw(`
+    case when e.entry -> 'is_whole' is null and n.${column} = x.${column} and (${isChanged})
+      then null else n.${column} end
+  `);
+}
+
 function updateOf(array: Rows, columns: readonly string[]) {
   const table = raw(array.table);
   const columnNames = names(...columns);
+  const values = joined(columns.map((column) => updatedColumn(array, column)));
   const hasType = array.types ? sql`and e.entry -> 'types' ? x.${raw(discriminatorOf(array))}` : [];
   return composedForIds(
     (isId, keys: Json, rows: Json, count: number) => {
@@ -103,8 +120,8 @@ function updateOf(array: Rows, columns: readonly string[]) {
       return sql`
         update ${table} x
         set (${columnNames}) = (
-          select ${columnNames}
-          from jsonb_populate_record(x, e.entry)
+          select ${values}
+          from jsonb_populate_record(x, e.entry) n
         )
         from jsonb_array_elements(${rows}) e (entry)
         where ${isNamed} and ${assertCount(named, count)}
@@ -118,12 +135,12 @@ export const insertNew = remembered((array: Rows) =>
   insertInto(array.table, ["id", ...writtenColumns(array)])
 );
 
-/** The same, and updates the rows that have one of the ids. */
+/** Inserts rows, or updates those with one of the ids. */
 export const insertOrUpdate = remembered((array: Rows) =>
   insertInto(array.table, ["id", ...writtenColumns(array)], ["id"])
 );
 
-/** Inserts links, and updates those that are there. */
+/** Inserts links, or updates existing ones. */
 export const insertLinks = remembered((array: Rows) =>
   insertInto(array.table, writtenColumns(array), array.key)
 );
@@ -187,7 +204,7 @@ export const append = remembered((array: Rows): RowsStatement => {
   );
 });
 
-/** Deletes the rows of these products that are not among these rows, if there are products. */
+/** Deletes the other rows of these products, if there are products. */
 export function deleteOthers(
   array: Rows,
   productIds: readonly string[],
@@ -196,7 +213,7 @@ export function deleteOthers(
   return productIds.length > 0 ? [deleteExcept(array)(productIds, json(rows))] : [];
 }
 
-/** Deletes the rows of products that are not among these. */
+/** Deletes the rows of products except these. */
 const deleteExcept = remembered(({ table, key = ["id"] }: Rows): RowsStatement => {
   const stored = key.map((column) => `x.${column}`);
   return composedForIds((isId, rows: Json) =>

@@ -22,8 +22,11 @@ import {
 } from "./row_statements.ts";
 
 /*
- * Writes the arrays of products that other tables have, as `put` in their description says
- * (specification, 4.4): which rows are updated, inserted and deleted.
+ * Writes the arrays of products that are rows of other tables: which rows are updated, inserted and
+ * deleted. The kind of each array is `put` in its description (specification, 4.4).
+ *
+ * For example, `put: "patch"` with one entry with an id and one without updates one row and appends
+ * one.
  */
 
 interface ArrayWrites {
@@ -168,16 +171,19 @@ function rowsOfTree(
 }
 
 /**
- * The rows that entries name, with the types that they may have, and the rows to create. These
- * have the id of their entry, if it keeps one (`keepsIds`, `NEW_ROW`), or else a new one.
+ * Returns the rows that entries name, with their possible types, and the rows to create. A new row
+ * gets the id of its entry if it keeps one (`keepsIds`, `NEW_ROW`), or else a new one.
  */
 function rowsOf(array: Rows, given: readonly ProductArray[]) {
   const existing: Entry[] = [];
   const created: Entry[] = [];
-  for (const { id: product_id, entries, keepsIds } of given) {
+  for (const change of given) {
+    const { id: product_id, entries, keepsIds } = change;
+    // Only a body that a client has sent has old values beside those that it changes.
+    const whole = hasWholeArrays(change) && { is_whole: true };
     for (const [position, entry] of entries.entries()) {
       const row = { ...entry, product_id, position };
-      const types = array.types && { types: typesOf(array, entry) };
+      const types = array.types && { types: typesOf(array, entry), ...whole };
       const isNamed = entry.id && !keepsIds && !(NEW_ROW in entry);
       if (isNamed) existing.push({ ...row, ...types });
       else created.push({ ...row, id: entry.id ?? uuidv7() });

@@ -2,8 +2,8 @@ import { bareIsbn } from "../../schema/values.ts";
 import { joined, organization, sql, type Statement } from "../connections/sql.ts";
 
 /*
- * What `search` finds: products whose title, product code or ISBNs contain each word. It
- * compares `search_text` of `product_search`, here `s`, by the SQL function `search_key`.
+ * Finds the products for `search`: those whose title, product code or ISBNs contain each word. It
+ * compares `search_text` of `product_search`, here `s`, through the SQL function `search_key`.
  */
 
 /** Separates the parts of the texts. Titles can contain it too. */
@@ -12,23 +12,23 @@ const SEPARATOR = "\x1f";
 /** A phrase in double quotes, or a word. */
 const SEARCHED_WORD = /"([^"]*)"|\S+/g;
 
-/** `the`, `from`, `und`, `avec`: words that many titles have are hardly longer. */
+/** The maximum length of words that many titles have: `the`, `from`, `und`, `avec`. */
 const COMMON_LENGTH = 4;
 
 /** Part of a printed ISBN, with hyphens of every kind. */
 const ISBN_PART = /^[-\u2010-\u2015\u2212\d ]+[xX]?$/;
 
-/** A number of which the trigram index looks for the end. */
-const LONG_NUMBER = /^\d+(\d{5}[\dxX])$/;
+/** A long number, of which the trigram index looks for the last digits. */
+const LONG_NUMBER = /^\d+(\d{6}[\dxX])$/;
 
-/** Whether most products may have each word of a search: names and other words that few have are longer. */
+/** Whether most products may contain each word of a search. Names and rare words are longer. */
 export function mayBeCommon(term: string): boolean {
   return wordsOf(term).every((word) => word.length <= COMMON_LENGTH);
 }
 
 /**
- * Conditions that a search implies and the trigram index answers: beside `searchConditions`, they
- * only narrow what is read.
+ * Conditions that follow from a search and that the trigram index answers. Beside
+ * `searchConditions`, they only reduce what is read.
  */
 export function indexConditions(term: string): Statement[] {
   return wordsOf(term).flatMap(indexCondition);
@@ -84,27 +84,38 @@ export function containsWord(word: string): Statement {
 }
 
 /**
- * What the trigram index finds of a word in `found_text`, which begins with `search_text`.
- * Nothing of a word without a trigram: then the covering index of `search_text` is scanned.
+ * The part of a word that the trigram index finds in `found_text`, which begins with `search_text`.
+ * Empty for a word without a trigram: then the covering index of `search_text` is scanned.
  */
 function indexCondition(word: string): Statement[] {
   const forms = [...new Set([word, isbnPartOf(word) || word])];
   if (!forms.every(hasTrigram)) return [];
-  const found = forms.map((form) => sql`s.found_text like ${patternOf(indexedPart(form))}`);
-  return [sql` and (${joined(found, " or ")})`];
+  const found = forms.map((form) => {
+    const parts = indexedParts(form).map((part) => sql`s.found_text like ${patternOf(part)}`);
+    return sql`(${joined(parts, "and")})`;
+  });
+  return [sql` and (${joined(found, "or")})`];
 }
 
-/** The digits of a word that may be part of a printed ISBN, as texts have them. Empty for any other word. */
+/**
+ * The digits of a word that may be part of a printed ISBN, as searched texts have them. Empty for
+ * any other word.
+ */
 export function isbnPartOf(word: string): string {
   return ISBN_PART.test(word) ? bareIsbn(word).toLowerCase() : "";
 }
 
 /**
- * The part of a word that the trigram index looks for. Of a million products, some 20,000
- * have each three digits of an ISBN: it is faster to compare the few with its last six.
+ * The parts of a word that the trigram index looks for. Of a million products, some 20,000
+ * have each three digits of an ISBN: it is faster to compare the few with its last six. Many ISBNs
+ * have `000`, so the index does not look for that: `9788000500003` has `050`, `500` and `003`.
  */
-export function indexedPart(word: string): string {
-  return LONG_NUMBER.exec(word)?.[1] ?? word;
+export function indexedParts(word: string): string[] {
+  const [, end] = LONG_NUMBER.exec(word) ?? [];
+  if (!end) return [word];
+  const trigrams = Array.from({ length: end.length - 2 }, (_, i) => end.slice(i, i + 3));
+  const rarer = new Set(trigrams.filter((trigram) => trigram !== "000"));
+  return end.includes("000") && rarer.size > 2 ? [...rarer] : [end.slice(1)];
 }
 
 /** Whether the word has three letters or digits in a row, so the trigram index applies. */

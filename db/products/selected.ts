@@ -1,21 +1,24 @@
 import { DEFAULT_SORT, type Filters, type ListQuery, type Sort } from "../../schema/list_query.ts";
+import { isOpen, type View } from "../../schema/view.ts";
 import { organization, raw, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { filterConditions } from "./filters.ts";
 import { type FoundBy, foundByAll } from "./find.ts";
 import { readWords } from "./query_words.ts";
 import { indexConditions, searchConditions } from "./search.ts";
+import { viewConditions } from "./view.ts";
 
 /* The products that a list selects, and their order. */
 
-/** A list, with what its `q` finds. */
+/** A list query, with the conditions of its `q`, and the view whose products it has. */
 export interface FoundQuery extends ListQuery {
   found: FoundBy | undefined;
+  view?: View | undefined;
 }
 
 /** The order of a list. Its columns are `sort_key` and `id`, with `q` also `created_at`. */
 interface Sorting {
-  /** The table that has the key. The time of creation stands beside what searches compare, too. */
+  /** The table with the key. `product_search` has the time of creation as well. */
   table: Alias;
   /** The column `sort_key`, of the table with this alias. */
   key(alias: Alias): Statement;
@@ -23,7 +26,7 @@ interface Sorting {
   order: Statement;
 }
 
-/** The tables of which a list reads those that it needs, by their aliases. */
+/** The tables that a list may read, by their aliases. */
 const LISTED_TABLES = {
   s: "product_search",
   c: "product_changes",
@@ -60,7 +63,7 @@ function by(table: Alias, column: string, descending?: string): Sorting {
   };
 }
 
-/** The order of a list: the one that it asks for, or the default. */
+/** The order of a list: the requested one, or the default. */
 export function sortingOf({ found, sort }: FoundQuery): Sorting {
   return found && !sort ? byRelevance(found) : SORTING[sort ?? DEFAULT_SORT];
 }
@@ -75,16 +78,17 @@ function byRelevance(found: FoundBy): Sorting {
 }
 
 /**
- * The products of a list as rows of `id`, with the `sort_key` of an order. Of the three tables,
- * only those with conditions or the key are read: a term alone needs what searches compare, a
- * time alone `product_changes`.
+ * Selects the products of a list as rows of `id`, with the `sort_key` of an order. Of the three
+ * tables, only those with conditions or the key are read: for a search `product_search`, for a time
+ * `product_changes`.
  */
 export function selected(
   query: Partial<FoundQuery> & ListQuery,
   sorting?: Sorting,
 ): Statement {
   const { search, found, updated_since } = query;
-  const filters = filterConditions(query);
+  const seen = viewConditions(query.view);
+  const filters = [...filterConditions(query, seen), ...seen];
   const terms = [
     ...search ? [...searchConditions(search), ...indexConditions(search)] : [],
     ...found?.conditions ?? [],
@@ -113,6 +117,11 @@ export function selected(
   `;
 }
 
+/** Whether a list has only the products of a view. */
+export function isOfView({ view }: Partial<FoundQuery>): boolean {
+  return view !== undefined && !isOpen(view);
+}
+
 /** The column that has the id of the product. */
 function listedId(alias: Alias): Statement {
   return raw(alias === "p" ? "p.id" : `${alias}.product_id`);
@@ -130,7 +139,7 @@ function joinListed(alias: Alias, first: Alias): Statement {
   `;
 }
 
-/** The ids of the products that the filters find after an id, in their order, as rows. */
+/** Selects the ids after the given one, in their order, of the products that match the filters. */
 export function selectIds(filters: Filters, after: string): Statement {
   return sql`
     select f.id
@@ -144,9 +153,10 @@ export function selectIds(filters: Filters, after: string): Statement {
 export async function listIds(
   database: Pick<Queries, "lookUp" | "scan">,
   query: ListQuery,
+  view?: View,
 ): Promise<string> {
   const words = await readWords(database, query.q);
-  const found = { ...query, found: words && foundByAll(words) };
+  const found = { ...query, found: words && foundByAll(words, view), view };
   const sorting = sortingOf(found);
   const [row] = await database.scan(unprepared(sql<{ ids: string | null }>`
     select string_agg(f.id::text, ',' order by ${sorting.order}) as ids

@@ -8,8 +8,7 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import type { Transaction } from "../connections/transaction.ts";
-import { SHORT_BYTES } from "../long_text.ts";
+import type { Author, Transaction } from "../connections/transaction.ts";
 import { type Change, type Deletion, isIdOf, type Write } from "./change.ts";
 import {
   buildDocuments,
@@ -18,88 +17,110 @@ import {
   maxBytes,
   sizeOfDocument,
 } from "./document.ts";
-import { changedAfter, insertVersions } from "./insert_versions.ts";
-import { assertVersion } from "./store_unauthored.ts";
+import { insertBuilt, insertVersions, versionTime } from "./insert_versions.ts";
+import { assertVersion } from "./external_changes.ts";
+import { SHORT_BYTES } from "../sizes.ts";
 
 /*
- * Stores documents (`document.ts`). What a transaction does to a product makes one version of
- * it, and that is its document. Those of older versions stay: they are the history of the
- * product (`db/history/`). A deletion is a version without JSON.
+ * Stores documents (`document.ts`). A transaction that changes a product makes one version of it,
+ * which is its document. Documents of older versions stay: they are the history
+ * (`features/history/db/`). A deletion is a version without JSON.
  *
- * A write stores its versions, with their author (`storeWritten`, `storeSized`,
- * `deleteVersioned`). SQL beside the service stores none (`store_unauthored.ts`).
- *
- * A distributed database stores no documents: it has no triggers that would invalidate them.
+ * A write stores its versions with their author (`storeWritten`, `storeSized`, `deleteVersioned`).
+ * Changes made by SQL outside the service have none (`external_changes.ts`).
  */
 
-/** A full product as JSON text, or null if that is long. */
+/** A version of a product. Its JSON text is null if that is long. */
 export interface ShortProductJson {
   id: string;
+  version: string;
   product: string | null;
 }
 
 /**
- * Builds, stores and returns the product, or null if it is long: the last statement of a
- * write. Fails the transaction for a product over 4 MiB (`product_documents_size`), and for
- * one that the transaction has not written: an UPDATE that waited while SQL deleted a row and
- * inserted it again has found nothing, but this statement sees the new row.
+ * Builds, stores and returns the product, or null if it is long. It must be the last statement of a
+ * write. Fails the transaction for a product over 4 MiB (`product_documents_size`), and for one
+ * that the transaction has not written. That happens if SQL deletes a row and inserts it again
+ * while an UPDATE waits: the UPDATE finds nothing, but this statement sees the new row.
  */
 export function storeWritten(
   tx: Transaction,
   change: Write,
-): Statement<ShortProductJson> {
-  if (tx.isDistributed) return selectShowable(buildWritten([change]), shortProduct);
-  const store = areNewWithoutPaths([change]) ? storeNew : storeAny;
-  return store(change.id, eventsOf([change]), ...authorOf(tx));
+): Statement<ShortProductJson>[] {
+  const isNew = areNewWithoutPaths([change]);
+  if (tx.isDistributed) {
+    return storeOne(tx, isNew)(change.id, eventsOf([change]), ...authorOf(tx.author));
+  }
+  const store = isNew ? storeNew : storeAny;
+  return [store(change.id, eventsOf([change]), ...authorOf(tx.author))];
 }
 
-/** The full product, unless it is long. */
+/** The version, and the full product unless it is long. */
 const shortProduct = sql`
+  d.change_version::text as version,
   case when ${sizeOfDocument} <= ${raw(String(SHORT_BYTES))} then ${fullProduct} end as product
 `;
 
-const storeNew = storeOne(buildNewDocuments);
-const storeAny = storeOne(buildDocuments);
-
-function storeOne(build: typeof buildDocuments) {
-  return composed((
+function storeOne(tx: Pick<Transaction, "isDistributed">, isNew: boolean) {
+  const build = isNew ? buildNewDocuments : buildDocuments;
+  return (
     id: string,
     events: Json,
     by: string | null,
     operation: string | null,
     requestId: string | null,
   ) =>
-    storeBuilt<ShortProductJson>(
-      sql`${build(sql`= ${id}`)} and (p.change_version = change_version())::rows_found`,
-      { events, author: [by, operation, requestId] },
-      shortProduct,
-    )
-  );
+    storeBuilt<ShortProductJson>(tx, {
+      isId: sql`= ${id}`,
+      condition: sql` and (p.change_version = change_version())::rows_found`,
+      build,
+      events,
+      author: [by, operation, requestId],
+    }, shortProduct);
 }
 
-/**
- * Builds and stores the products, and returns their sizes, except those over 4 MiB. A distributed
- * database fails instead.
- */
+/** The statements of one server, whose texts are composed once. */
+const [storeNew, storeAny] = [true, false].map((isNew) => {
+  const store = storeOne({ isDistributed: false }, isNew);
+  return composed((...values: Parameters<typeof store>) => store(...values)[0]!, store.length);
+}) as [StoreOne, StoreOne];
+
+type StoreOne = (
+  ...values: Parameters<ReturnType<typeof storeOne>>
+) => Statement<ShortProductJson>;
+
+/** A version of a product, and the size of its JSON in bytes. */
+export interface SizedVersion {
+  id: string;
+  version: string;
+  bytes: number;
+}
+
+/** Builds and stores the products, and returns their sizes, except those over 4 MiB. */
 export function storeSized(
   tx: Transaction,
   changes: readonly Write[],
-): Statement<{ id: string; bytes: number }> {
-  const written = buildWritten(changes);
-  const bytes = sql`${sizeOfDocument} + ${raw(String("{,}".length))} as bytes`;
-  if (tx.isDistributed) return selectShowable(written, bytes);
-  const small = sql`
-    select * from (${written} offset 0) d where ${sizeOfDocument} <= ${maxBytes}
-  `;
-  return storeBuilt(small, { events: eventsOf(changes), author: authorOf(tx) }, bytes);
+): Statement<SizedVersion>[] {
+  const build = areNewWithoutPaths(changes) ? buildNewDocuments : buildDocuments;
+  return storeBuilt(
+    tx,
+    {
+      isId: isIdOf(changes),
+      build: (condition) =>
+        sql`
+      select * from (${build(condition)} offset 0) d where ${sizeOfDocument} <= ${maxBytes}
+    `,
+      events: eventsOf(changes),
+      author: authorOf(tx.author),
+    },
+    sql`
+    d.change_version::text as version, ${sizeOfDocument} + ${raw(String("{,}".length))} as bytes
+  `,
+  );
 }
 
 /** The documents of products that the transaction has written and stored. */
-export function selectWritten(
-  { isDistributed }: Transaction,
-  changes: readonly Write[],
-): Statement {
-  if (isDistributed) return showable(buildWritten(changes));
+export function selectWritten(changes: readonly Write[]): Statement {
   return sql`
     select *
     from product_documents d
@@ -110,53 +131,54 @@ export function selectWritten(
 }
 
 /**
- * Deletes products, and stores their deletions: last versions without JSON, but with what ONIX
- * stored beside the product. Violates `version_stored` as `assertVersion` does.
+ * Stores deletions as versions without JSON, with the ONIX records of each product, and deletes
+ * the products. Violates `version_stored` as `assertVersion` does.
  */
 export function deleteVersioned(
-  tx: Transaction,
+  { author }: Transaction,
   deletions: readonly Deletion[],
-): Statement {
-  const deleted = sql`
-    delete from products p
-    where p.organization_id = ${organization} and p.id ${isIdOf(deletions)}
-  `;
-  if (tx.isDistributed) return deleted;
+): Statement[] {
+  const isDeleted = sql`p.organization_id = ${organization} and p.id ${isIdOf(deletions)}`;
   const last = sql`
     select
-      g.organization_id, g.id as product_id, change_version() as change_version,
+      p.organization_id, p.id as product_id, change_version() as change_version,
       null::bigint as names_version, '' as summary, '' as details
-    from gone g
-  `;
-  const onix = sql`
-    case
-      when exists (
-        select from onix_records n where n.organization_id = ${organization} and n.product_id = b.product_id
-      ) then onix_beside(${organization}, b.product_id)
-      else '{}'
-    end
+    from products p
+    where ${isDeleted}${assertVersion}
   `;
   const inserted = insertVersions({
     documents: last,
-    beside: joinEvents(eventsOf(deletions)),
-    values: { ...versionValues(authorOf(tx)), onix },
+    joins: joinEvents(eventsOf(deletions)),
+    values: { ...versionValues(authorOf(author)), onix: onixMetadata },
     updates: {
       event: raw("excluded.event"),
       source: raw("excluded.source"),
       onix: raw("excluded.onix"),
     },
   });
-  return sql`
-    with gone as (${deleted}${assertVersion(tx)} returning p.organization_id, p.id)
-    ${inserted}
-  `;
+  return [inserted, sql`delete from products p where ${isDeleted}`];
 }
 
-/** The documents of written products, built from the tables. */
-function buildWritten(changes: readonly Write[]): Statement {
-  const build = areNewWithoutPaths(changes) ? buildNewDocuments : buildDocuments;
-  return build(isIdOf(changes));
-}
+/** What ONIX stores alongside product `b`, as `onix_beside` of functions.sql returns it: a worker of Citus cannot call that. */
+const onixMetadata = sql`case
+  when exists (
+    select from onix_records n where n.organization_id = ${organization} and n.product_id = b.product_id
+  ) then jsonb_build_object(
+    'onix_records', array(
+      select to_jsonb(n) - 'reading' from onix_records n
+      where n.organization_id = ${organization} and n.product_id = b.product_id
+    ),
+    'onix_aliases', array(
+      select to_jsonb(a) from onix_aliases a
+      where a.organization_id = ${organization} and a.product_id = b.product_id
+    ),
+    'onix_senders', array(
+      select to_jsonb(s) - 'reading' from onix_senders s
+      where s.organization_id = ${organization} and s.product_id = b.product_id
+    )
+  )
+  else '{}'
+end`;
 
 /** The arrays that a request writes at a path of their own, and an import with all others. */
 const PATH_ARRAYS = ROWS.flatMap(([name, { path }]) => path ? [name] : []);
@@ -168,15 +190,24 @@ function areNewWithoutPaths(changes: readonly Write[]): boolean {
   );
 }
 
+/** Documents that are built and stored, what happens to their products, and by whom. */
+interface BuiltDocuments {
+  isId: Statement;
+  condition?: Statement;
+  build: (condition: Statement) => Statement;
+  events: Json;
+  author: AuthorValues;
+}
+
 /** Stores built documents as versions of the transaction's author, and returns `shown` of each. */
 function storeBuilt<Row extends object>(
-  built: Statement,
-  { events, author }: { events: Json; author: AuthorValues },
+  tx: Pick<Transaction, "isDistributed">,
+  { events, author, ...documents }: BuiltDocuments,
   shown: Statement,
-): Statement<Row> {
-  const inserted = insertVersions({
-    documents: built,
-    beside: joinEvents(events),
+): Statement<Row>[] {
+  const versions = {
+    ...documents,
+    joins: joinEvents(events),
     values: versionValues(author),
     updates: {
       event: raw(
@@ -185,33 +216,35 @@ function storeBuilt<Row extends object>(
       source: raw("coalesce(excluded.source, d.source)"),
       restored_from: raw("coalesce(excluded.restored_from, d.restored_from)"),
     },
-  });
-  return sql`${inserted} returning d.product_id as id, ${shown}`;
+  };
+  return insertBuilt(tx, versions, sql` returning d.product_id as id, ${shown}`);
 }
 
-/** Who makes versions, by which operation, in which request. */
+/** The author of versions: who, by which operation, in which request. */
 type AuthorValues = readonly [string | null, string | null, string | null];
 
-function authorOf({ author }: Transaction): AuthorValues {
+function authorOf(author: Author | undefined): AuthorValues {
   return author ? [author.by, author.operation, author.requestId] : [null, null, null];
 }
 
 const VERSION_EVENTS = { create: "created", update: "changed", delete: "deleted" };
 
-/** What happens to each product, by its id. */
+/** The event of each product, by its id: created, changed or deleted. */
 function eventsOf(changes: readonly Change[]): Json {
   return json(Object.fromEntries(changes.map((change) => {
-    const { id, method, source } = change;
+    const { id, method } = change;
     const restored_from = method === "delete" ? undefined : change.restoredFrom;
+    const shared_form = method === "delete" ? undefined : change.sharedForm;
+    const source = shared_form ? { ...change.source, shared_form } : change.source;
     const event = restored_from === undefined ? VERSION_EVENTS[method] : "restored";
     return [id.toLowerCase(), { event, source, restored_from }];
   })));
 }
 
-/** What a version has beside its document, by column. `m` is what happens to its product. */
+/** The other columns of a version. `m` is the event of its product. */
 function versionValues([by, operation, requestId]: AuthorValues): Record<string, Statement> {
   return {
-    changed_at: changedAfter("now()"),
+    changed_at: versionTime("now()"),
     event: raw("m.event ->> 'event'"),
     changed_by: sql`${by}`,
     operation: sql`${operation}`,
@@ -221,28 +254,9 @@ function versionValues([by, operation, requestId]: AuthorValues): Record<string,
   };
 }
 
-/** Joins what happens to the product of document `b`. */
+/** Joins the event of the product of document `b`. */
 function joinEvents(events: Json): Statement {
   return sql`
     cross join lateral (select ${events}::jsonb -> b.product_id::text as event) m
-  `;
-}
-
-/**
- * Selects `shown` of each document, which a distributed database does not store. Fails for a
- * product over 4 MiB.
- */
-function selectShowable<Row extends object>(
-  written: Statement,
-  shown: Statement,
-): Statement<Row> {
-  return sql`select d.product_id as id, ${shown} from (${showable(written)}) d`;
-}
-
-/** The documents, each of which the domain `product_json` checks to be at most 4 MiB. */
-function showable(written: Statement): Statement {
-  return sql`
-    select * from (${written} offset 0) d
-    where (${fullProduct})::product_json is not null
   `;
 }

@@ -4,8 +4,8 @@ import { isIdOf, type Write } from "./change.ts";
 import { escapeLike } from "./search.ts";
 
 /*
- * The table `product_terms` has the codes and values in arrays of values by which lists are
- * filtered. The service maintains it with the arrays, and triggers for SQL scripts.
+ * Maintains the table `product_terms`: the codes and values in arrays by which lists are filtered.
+ * Triggers write the same rows for SQL scripts.
  */
 
 /** Writes the terms of products whose arrays the bodies have. */
@@ -41,14 +41,14 @@ function forgetTerms(changes: readonly Write[]): Statement {
 function termsOf(changes: readonly Write[]): Statement {
   return sql`
     from products p
-    cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers) t
+    cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers, p.product_form_features) t
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
   `;
 }
 
 /**
- * Selects the ids of the products with one of these terms, some of them twice. A subject
- * that ends in `*` is a beginning. Each part is a range of the primary key.
+ * Selects the ids of the products with one of these terms, some of them twice. A subject that ends
+ * in `*` is a prefix. Each part is a range of the primary key.
  */
 export function termed(
   filter: typeof TERM_FILTERS[number],

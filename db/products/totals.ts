@@ -9,18 +9,19 @@ import {
 import { opaque, organization, sql, type Statement } from "../connections/sql.ts";
 import { idsOfCodes } from "./filters.ts";
 import { searchConditions } from "./search.ts";
-import { type FoundQuery, selected, SORTING } from "./selected.ts";
+import { type FoundQuery, isOfView, selected, SORTING } from "./selected.ts";
 import { termed } from "./terms.ts";
 
-/* The totals of lists: stored ones where that is possible, because counting a catalogue is slow. */
+/* The totals of lists. Stored totals are used where possible, because counting a catalogue is slow. */
 
 /**
  * The key of the stored total: for all products, or for a single value of a single
  * filter. Undefined if the list must be counted.
  */
 export function countKeyOf(
-  query: ListQuery,
+  query: ListQuery & Partial<FoundQuery>,
 ): { filter: string; value: unknown } | undefined {
+  if (isOfView(query)) return;
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (!narrowing) return { filter: "organization_id", value: organization };
   if (others.length > 0) return;
@@ -40,8 +41,8 @@ export function countKeyOf(
 }
 
 /**
- * The total of a list, as an SQL expression. If the stored total says that this is
- * the last page, the products are counted, so a total that is too small hides none.
+ * Returns the total of a list, as an SQL expression. If this is the last page by the stored total,
+ * the products are counted, so that a total that is too small hides none.
  */
 export function totalOf(query: FoundQuery): Statement {
   const stored = countKeyOf(query);
@@ -67,6 +68,7 @@ export function totalOf(query: FoundQuery): Statement {
 
 /** Counts the products of a list. Those with a term are counted without reading them. */
 function countOf(query: FoundQuery): Statement {
+  if (isOfView(query)) return sql`(select count(*) from (${selected(query)}) p)`;
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (narrowing === "search" && others.length === 0) return countCommon(query);
   const filter = TERM_FILTERS.find((name) => name === narrowing);
@@ -80,7 +82,7 @@ function countOf(query: FoundQuery): Statement {
 }
 
 /**
- * Counts what a search for short words finds. If the newest products say that they are
+ * Counts the products for a search of short words. If the newest products show that they are
  * common, all texts are scanned: the trigram index would read most of them, one by one.
  */
 function countCommon(query: FoundQuery): Statement {

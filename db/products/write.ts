@@ -1,25 +1,47 @@
 import type { Entry, ProductBody } from "../../schema/bodies.ts";
-import { ApiError, below, invalid, unavailable } from "../../schema/errors.ts";
+import { ApiError, below, invalid } from "../../schema/errors.ts";
 import { COUNTED_FILTERS } from "../../schema/list_query.ts";
 import type { ArrayName } from "../../schema/product.ts";
-import { sql } from "../connections/sql.ts";
-import { brokenConstraint, isLate } from "../connections/errors.ts";
+import { organization, sql } from "../connections/sql.ts";
+import { brokenConstraint, ChangedMeanwhile, isLate } from "../connections/errors.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { assertPrecondition, type Precondition } from "../entity_tag.ts";
 import { type KeyedOutcome, type KeyedRequest, withIdempotencyKey } from "../idempotency.ts";
+import type { SharedForm } from "../../schema/shared_form.ts";
 import { uuidv7 } from "../uuid.ts";
 import { type Change, type Creation, lockProducts, type Update } from "./change.ts";
 import { fullProduct } from "./document.ts";
-import { getWritten, readTags } from "./read.ts";
+import { lockKeys, restorationKey } from "./keys.ts";
+import { getProduct, getWritten, readTags } from "./read.ts";
 import { selectWritten, type ShortProductJson, storeWritten } from "./store.ts";
-import { storeUnauthored, VERSION_STORED } from "./store_unauthored.ts";
+import { storeExternalChanges, VERSION_STORED } from "./external_changes.ts";
 import { IN_PROGRAM, inProgram, isViolation, productNotFound, ruleOf } from "./errors.ts";
 import { findErrors } from "./find_errors.ts";
-import { withIds } from "./names.ts";
+import { resolveNamesOf } from "./names.ts";
+import { isFormUnused, recordSharedForms } from "./product_forms.ts";
 import { writeProducts } from "./write_statements.ts";
 
-/* The requests that write one product. */
+/*
+ * Writes of one product: create, update, replace an array, delete. Each runs in a transaction of
+ * its own, which `writeProduct` retries and whose failure it explains.
+ */
+
+/** The outcome of the product form in a body. */
+export interface FormOutcome {
+  /** The form that the write gave to the product's format. */
+  sharedForm: SharedForm | undefined;
+  /** Whether the product has no format that could store it. */
+  isFormUnused: boolean;
+}
+
+/** The response to a creation. */
+export interface CreationOutcome extends KeyedOutcome, FormOutcome {}
+
+/** A full product after its update. */
+export interface UpdatedProduct extends FormOutcome {
+  product: string;
+}
 
 /**
  * Creates the product with its nested records. Requests with the same
@@ -29,31 +51,35 @@ export async function createProduct(
   database: Queries,
   body: ProductBody,
   request: KeyedRequest,
-): Promise<KeyedOutcome> {
+): Promise<CreationOutcome> {
   const given: Creation = { method: "create", id: uuidv7(), body };
   let change = given;
+  let created: ShortProductJson | undefined;
   try {
-    return await withIdempotencyKey(
+    const outcome = await withIdempotencyKey(
       database,
       request,
       async (tx, storeResponse) => {
-        change = await withIds(tx, given);
-        // Made in here: a transaction that is repeated gives the product another code.
+        change = await resolveNamesOf(tx, given);
+        await recordSharedForms(tx, [change]);
+        // Made within the transaction, so that a retry gives the product another code.
         const writes = writeProducts(tx, [change]);
         const stored = storeResponse(sql`
           select d.organization_id, d.product_id as record_id, ${fullProduct} as answer
-          from (${selectWritten(tx, [change])}) d
+          from (${selectWritten([change])}) d
         `);
-        const results = await tx.commit(
-          ...writes,
-          storeWritten(tx, change),
-          ...stored,
-        );
-        const [created] = results[writes.length] as ShortProductJson[];
+        const storing = storeWritten(tx, change);
+        const results = await tx.commit(...writes, ...storing, ...stored);
+        [created] = results[writes.length + storing.length - 1] as ShortProductJson[];
         return { id: change.id, response: created!.product };
       },
-      getWritten,
+      () => getWritten(database, created!),
     );
+    return {
+      ...outcome,
+      sharedForm: change.sharedForm,
+      isFormUnused: isFormUnused(body, () => null),
+    };
   } catch (error) {
     throw await explainFailure(database, error, change);
   }
@@ -68,25 +94,34 @@ export async function updateProduct(
   id: string,
   body: ProductBody,
   precondition?: Precondition,
-): Promise<string> {
+): Promise<UpdatedProduct> {
   const given: Update = { method: "update", id, body };
+  const isEmpty = Object.keys(body).length === 0;
   let change = given;
   // Counting reads the old values before the update locks the product.
   const isCounted = COUNTED_FILTERS.some((column) => column in body);
   const locks = isCounted ? [lockProducts([id], "no key update")] : [];
-  try {
-    const results = await writeLast(database, id, async (tx) => {
-      if (precondition) await checkPrecondition(tx, id, precondition);
-      change = await withIds(tx, given);
-      const writes = writeProducts(tx, [change]);
-      const stored = writes.length > 0 ? [storeWritten(tx, change)] : [];
-      return await tx.commit(...locks, ...writes, ...stored);
-    });
-    const [updated] = (results.at(-1) ?? []) as ShortProductJson[];
-    return updated?.product ?? await getWritten(database, id);
-  } catch (error) {
-    throw await explainFailure(database, error, change);
+  const updated = await writeProduct(database, async (tx) => {
+    if (precondition) await checkPrecondition(tx, id, precondition);
+    if (isEmpty) return void await tx.commit();
+    change = await resolveNamesOf(tx, given);
+    await recordSharedForms(tx, [change]);
+    const writes = writeProducts(tx, [change]);
+    const results = await tx.commit(...locks, ...writes, ...storeWritten(tx, change));
+    return (results.at(-1) as ShortProductJson[])[0];
+  }, () => change);
+  if (isEmpty) {
+    const { product } = await getProduct(database, id);
+    return { product, sharedForm: undefined, isFormUnused: false };
   }
+  // The product did not exist. If it was restored since, this request has not written it.
+  if (!updated) throw productNotFound(id);
+  const product = updated.product ?? await getWritten(database, updated);
+  return {
+    product,
+    sharedForm: change.sharedForm,
+    isFormUnused: isFormUnused(body, () => JSON.parse(product).format_id),
+  };
 }
 
 /** Replaces an array at its own path, and returns the full product. Throws as `updateProduct` does. */
@@ -99,7 +134,7 @@ export async function replaceProductArray(
 ): Promise<string> {
   try {
     const body = { [array]: entries };
-    return await updateProduct(database, id, body, precondition);
+    return (await updateProduct(database, id, body, precondition)).product;
   } catch (error) {
     throw error instanceof ApiError ? below(`/${array}`, error) : error;
   }
@@ -116,42 +151,70 @@ export async function deleteProduct(
 ): Promise<boolean> {
   const deletion: Change = { method: "delete", id };
   try {
-    await writeLast(database, id, async (tx) => {
+    await writeProduct(database, async (tx) => {
       if (precondition) await checkPrecondition(tx, id, precondition);
       await tx.commit(...writeProducts(tx, [deletion]));
-    });
+    }, () => deletion);
     return true;
   } catch (error) {
-    const explained = await explainFailure(database, error, deletion);
-    const isUnknown = explained instanceof ApiError &&
-      explained.code === "NOT_FOUND";
-    if (!isUnknown) throw explained;
+    if (!(error instanceof ApiError) || error.code !== "NOT_FOUND") throw error;
     if (precondition) assertPrecondition(precondition);
     return false;
   }
 }
 
+/** The maximum number of attempts of a write that other transactions overtake. */
+const MAX_ATTEMPTS = 4;
+
 /**
- * Runs a transaction that writes a product. If SQL beside the service has changed the product
- * since its last version was stored, or later transactions have overtaken this one again and
- * again, runs it once more. That run locks the product first, and stores the version that SQL has
- * made. A transaction gets its version with its first lock, so no later one overtakes that run.
+ * Runs a transaction that writes a product, and explains its failure. `changeOf` returns the
+ * change that it wrote. The transaction is repeated if
+ *
+ * - SQL outside the service has changed the product since its last version was stored,
+ * - later transactions have changed the product again and again, or
+ * - the product was deleted and restored between two statements.
+ *
+ * A repetition locks the product first.
  */
-async function writeLast<T>(
+async function writeProduct<T>(
   database: Queries,
-  id: string,
   work: (tx: Transaction) => Promise<T>,
+  changeOf: () => Change,
 ): Promise<T> {
-  try {
-    return await database.transaction(work);
-  } catch (error) {
-    if (brokenConstraint(error) !== VERSION_STORED && !isLate(error)) throw error;
-    return await database.transaction(
-      work,
-      lockProducts([id], "no key update"),
-      storeUnauthored([id]),
-    );
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await database.transaction(async (tx) => {
+        if (attempt > 1) await lockFirst(tx, changeOf().id);
+        return await work(tx);
+      });
+    } catch (error) {
+      const isOvertaken = brokenConstraint(error) === VERSION_STORED || isLate(error);
+      const failure = isOvertaken ? error : await explainFailure(database, error, changeOf());
+      const canRepeat = isOvertaken || failure instanceof ChangedMeanwhile;
+      if (!canRepeat || attempt === MAX_ATTEMPTS) throw failure;
+    }
   }
+}
+
+/**
+ * Locks the product before a retry: waits for restorations, takes the lock, and stores the version
+ * of a change made outside the service. A transaction gets its version with its first lock. With
+ * the lock of the product, no later transaction can change it first. Throws `NOT_FOUND`.
+ */
+async function lockFirst(tx: Transaction, id: string): Promise<void> {
+  const lock = sql`
+    select from products p
+    where p.organization_id = ${organization} and p.id = ${id}
+    for no key update
+  `;
+  // A row that was inserted again while the transaction waited for it is seen and locked now.
+  const [, , found] = await tx.send(
+    lockKeys([restorationKey(id)]),
+    lock,
+    lock,
+    ...storeExternalChanges(tx, [id]),
+  );
+  if (found.length === 0) throw productNotFound(id);
 }
 
 /** Locks the product, and checks its precondition. Violates `rows_found` if it does not exist. */
@@ -166,9 +229,9 @@ async function checkPrecondition(
 }
 
 /**
- * The error to throw for a failed transaction: other errors as they are, and for a
- * violation `VALIDATION_ERROR` with every error in the body, `NOT_FOUND`, `CONFLICT` for a
- * product in use or `SERVICE_UNAVAILABLE` for a concurrent change.
+ * Returns the error to throw for a failed transaction. A violation becomes `VALIDATION_ERROR` with
+ * every error in the body, `NOT_FOUND`, `CONFLICT` for a product in use, or `ChangedMeanwhile` if
+ * the change no longer violates anything. Other errors stay as they are.
  */
 async function explainFailure(
   database: Queries,
@@ -177,7 +240,7 @@ async function explainFailure(
 ): Promise<unknown> {
   if (!isViolation(error)) return error;
   if (brokenConstraint(error) === IN_PROGRAM) return inProgram(error);
-  // A deletion fails as an update without fields does: the product is not there.
+  // A failed deletion is explained like an update without fields: the product does not exist.
   const { id } = change;
   const write = change.method === "delete" ? { method: "update", id, body: {} } as const : change;
   const [details] = await findErrors(
@@ -188,8 +251,5 @@ async function explainFailure(
   if (details.length > 0) return invalid("The body", details);
   // A concurrent transaction has changed the rows since the violation.
   const rule = ruleOf(error);
-  if (rule) return invalid("The body", [rule]);
-  return unavailable("The product is being changed by another request", {
-    cause: error,
-  });
+  return rule ? invalid("The body", [rule]) : new ChangedMeanwhile(error);
 }

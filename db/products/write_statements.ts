@@ -9,10 +9,9 @@ import {
   type Write,
 } from "./change.ts";
 import { countProducts } from "./counts.ts";
-import { DELETION_DAYS } from "./feed.ts";
 import { assertForms, setProductForms } from "./product_forms.ts";
 import { insertProducts, setAssigned, updateProducts } from "./product_row.ts";
-import { moveAvailabilities } from "./restated.ts";
+import { mirrorAvailabilities } from "./mirrored_fields.ts";
 import { writeArrays } from "./rows.ts";
 import { writeSearch } from "./search_index.ts";
 import { deleteVersioned } from "./store.ts";
@@ -43,8 +42,8 @@ export function writeProducts(
     ...created.length > 0 ? [insertProducts(created)] : [],
     ...countProducts(changes),
     ...endAnnouncements(updated),
-    ...moveAvailabilities(updated),
-    ...updated.length > 0 ? [updateProducts(tx, updated)] : [],
+    ...mirrorAvailabilities(updated),
+    ...updated.length > 0 ? [updateProducts(updated)] : [],
     ...setAssigned(writes),
     ...isDistributed ? recordChanges([...created, ...updated]) : [],
     ...assertForms(writes),
@@ -54,7 +53,7 @@ export function writeProducts(
     ...arrays.deletions,
     ...writeSearch(writes),
     ...deleted.length > 0 ? deleteProducts(tx, deletions) : [],
-    ...setProductForms(writes),
+    ...setProductForms(tx, writes),
   ];
 }
 
@@ -78,7 +77,7 @@ function endAnnouncements(changes: readonly Update[]): Statement[] {
 
 const ANNOUNCEMENT = raw(`'[{"publishing_date_role": "01"}]'`);
 
-/** Copies when the products have changed. A distributed database has no trigger that does. */
+/** Copies the times of changes to `product_changes`. A distributed database has no trigger `recorded` for that. */
 function recordChanges(changes: readonly Change[]): Statement[] {
   if (changes.length === 0) return [];
   return [sql`
@@ -112,6 +111,9 @@ function setSeries(changes: readonly Write[]): Statement[] {
       and p.series_id is distinct from r.series_id
   `];
 }
+
+/** The days for which the records of deletions are kept. */
+export const DELETION_DAYS = 37;
 
 /** The age from which the record of a deletion has expired. */
 const deletionAge = raw(`interval '${DELETION_DAYS} days'`);
@@ -151,6 +153,6 @@ function deleteProducts(
         for update skip locked
       )
     `,
-    deleteVersioned(tx, deletions),
+    ...deleteVersioned(tx, deletions),
   ];
 }

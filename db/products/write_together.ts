@@ -4,37 +4,40 @@ import { isOneOf, organization, sql, type Statement, unprepared } from "../conne
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
 import { assertCount, type Change } from "./change.ts";
-import { storeSized } from "./store.ts";
-import { storeUnauthored, VERSION_STORED } from "./store_unauthored.ts";
+import { type SizedVersion, storeSized } from "./store.ts";
+import { storeExternalChanges, VERSION_STORED } from "./external_changes.ts";
 import { inProgram, isViolation, productNotFound, refusal, TOO_LARGE } from "./errors.ts";
 import { findErrors } from "./find_errors.ts";
 import { hasKey, type LockKey, lockKeys } from "./keys.ts";
+import { recordSharedForms } from "./product_forms.ts";
 import { writeProducts } from "./write_statements.ts";
 
 /*
- * Writes many products in one transaction. Batches of JSON and groups of ONIX records plan
- * what becomes of each product: they lock and find products with `lockAndFind`, decide, and
- * write with `writeTogether`. What cannot be planned before other products are written is
- * planned in a next pass of the same transaction.
+ * Writes many products in one transaction. Batches, sheets, files and groups of ONIX records lock
+ * and find products with `lockAndFind`, plan a change of each, and write them with `writeTogether`.
+ * Changes that depend on other products of the group are planned in a further pass of the same
+ * transaction.
+ *
+ * If some of 100 changes violate a constraint, these get their errors, and the others are written.
  */
 
-/** Whoever says what becomes of a product: an operation, a line or a record. */
+/** The source of a change: an operation, a line, a row or a record. */
 export interface Cause {
   change: Change;
 }
 
-/** What became of products that were written together, by whoever said it. */
+/** The outcome of products that were written together, by the source of each change. */
 export interface WriteOutcome<C extends Cause> {
   done: C[];
   faults: Map<C, ApiError>;
-  /** The size of the JSON of each changed product in bytes, by id. */
-  sizes: Map<string, number>;
+  /** The new version of each changed product, by id. */
+  versions: Map<string, SizedVersion>;
 }
 
 /**
- * Takes the locks of the keys and of the products that meet the condition, in a fixed order,
- * and returns the rows that `select` makes of products `p` after that. It is not prepared: a
- * plan cached while the table was small would scan it when it is large.
+ * Takes the locks of the keys and of the products that meet the condition, in a fixed order. Then
+ * returns the rows that `select` selects from products `p`. It is not prepared: a plan cached while
+ * the table was small would scan it when it is large.
  */
 export async function lockAndFind<Row extends object>(
   tx: Transaction,
@@ -60,20 +63,20 @@ const SAVEPOINT = sql`savepoint writes`;
 const ROLLBACK_WRITES = sql`rollback to savepoint writes`;
 
 /**
- * Writes all together, each product once. `beside` stores what belongs to them. Those at
- * fault get their errors, and the others are written together. Throws `ChangedMeanwhile`,
- * after which the pool retries the transaction, and the failures of the database.
+ * Writes all changes together, each product once. `storeRelated` writes further rows about them.
+ * Changes at fault get their errors, and the others are written. Throws `ChangedMeanwhile`, after
+ * which the pool retries the transaction, and the failures of the database.
  */
 export async function writeTogether<C extends Cause>(
   tx: Transaction,
   causes: readonly C[],
-  beside: (done: readonly C[]) => Promise<void> = () => Promise.resolve(),
+  storeRelated: (done: readonly C[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<WriteOutcome<C>> {
-  const result: WriteOutcome<C> = { done: [], faults: new Map(), sizes: new Map() };
+  const result: WriteOutcome<C> = { done: [], faults: new Map(), versions: new Map() };
   const parts: (readonly C[])[] = [causes];
   for (let part; (part = parts.shift());) {
     if (part.length === 0) continue;
-    const tried = await tryToWrite(tx, part, beside);
+    const tried = await tryToWrite(tx, part, storeRelated);
     if ("again" in tried) {
       parts.unshift(...tried.again);
     } else if ("faults" in tried) {
@@ -81,15 +84,15 @@ export async function writeTogether<C extends Cause>(
       parts.unshift(part.filter((cause) => !tried.faults.has(cause)));
     } else {
       result.done.push(...part);
-      for (const [id, bytes] of tried.sizes) result.sizes.set(id, bytes);
+      for (const [id, version] of tried.versions) result.versions.set(id, version);
     }
   }
   return result;
 }
 
-/** What came of a part: all of it is written, some are at fault, or these parts are to be tried. */
+/** The result of a part: all written, some at fault, or smaller parts to try. */
 type Tried<C> =
-  | { sizes: ReadonlyMap<string, number> }
+  | { versions: ReadonlyMap<string, SizedVersion> }
   | { faults: ReadonlyMap<C, ApiError> }
   | { again: (readonly C[])[] };
 
@@ -97,25 +100,26 @@ type Tried<C> =
 async function tryToWrite<C extends Cause>(
   tx: Transaction,
   part: readonly C[],
-  beside: (done: readonly C[]) => Promise<void>,
+  storeRelated: (done: readonly C[]) => Promise<void>,
 ): Promise<Tried<C>> {
   const changes = part.map(({ change }) => change);
   const writes = changes.filter((change) => change.method !== "delete");
+  await recordSharedForms(tx, changes);
   try {
     const replies = await tx.send(
       SAVEPOINT,
       ...assertNew(changes),
       ...writeProducts(tx, changes),
-      storeSized(tx, writes),
+      ...storeSized(tx, writes),
     );
-    const stored = replies.at(-1) as { id: string; bytes: number }[];
-    const sizes = new Map(stored.map(({ id, bytes }) => [id, bytes]));
+    const stored = replies.at(-1) as SizedVersion[];
+    const versions = new Map(stored.map((version) => [version.id, version]));
     const large = part.filter(({ change: { method, id } }) =>
-      method !== "delete" && !sizes.has(id)
+      method !== "delete" && !versions.has(id)
     );
     if (large.length === 0) {
-      await beside(part);
-      return { sizes };
+      await storeRelated(part);
+      return { versions };
     }
     await tx.send(ROLLBACK_WRITES);
     return { faults: new Map(large.map((cause) => [cause, invalid("The body", [TOO_LARGE])])) };
@@ -126,15 +130,18 @@ async function tryToWrite<C extends Cause>(
   }
 }
 
-/** Says what to do about the error of a part. What bodies and stored rows do not explain is found by halving. */
+/**
+ * Decides how to go on after the error of a part. If bodies and stored rows do not explain it, the
+ * part is halved.
+ */
 async function explainPart<C extends Cause>(
   tx: Transaction,
   part: readonly C[],
   error: unknown,
 ): Promise<Tried<C>> {
   if (brokenConstraint(error) === VERSION_STORED) {
-    // They are locked: SQL makes no other version meanwhile.
-    await tx.send(storeUnauthored(part.map(({ change }) => change.id)));
+    // The products are locked, so SQL makes no other version meanwhile.
+    await tx.send(...storeExternalChanges(tx, part.map(({ change }) => change.id)));
     return { again: [part] };
   }
   const faults = await findFaults(tx, part);

@@ -8,6 +8,8 @@ import { jsonArray } from "../json_array.ts";
 import { selectRecord } from "../products/json.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 
+/* Reads the code lists that all organizations share. */
+
 /** Lists a page of the records of a shared table, or the one with the given code. */
 export async function listSharedRecords(
   database: Queries,

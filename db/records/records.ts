@@ -40,6 +40,7 @@ import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { namesContaining } from "../products/search.ts";
 import { mayBeNamed } from "../record_names.ts";
 import { nextUpdate } from "../times.ts";
+import { followUpdates, updatedFields } from "../renamed_records.ts";
 import { uuidv7 } from "../uuid.ts";
 
 /*
@@ -66,10 +67,7 @@ export async function listRecords(
   query: RecordQuery,
 ): Promise<EntryPage> {
   const { sort, search, name } = query;
-  const hasName = name === undefined ? [] : sql`
-    and ${mayBeNamed(table, [name])}
-    and compared_name(r.name) = compared_name(${name})
-  `;
+  const hasName = name === undefined ? [] : sql`and ${isNamed(table, name)}`;
   const found = sql`
     from ${raw(table)} r
     where r.organization_id = ${organization} and r.name_key >= ''
@@ -89,6 +87,27 @@ export async function listRecords(
     isPlain ? statement : unprepared(statement),
   );
   return page!;
+}
+
+/** The condition that record `r` has this name. */
+function isNamed(table: RecordTable, name: string): Statement {
+  return sql`${mayBeNamed(table, [name])} and compared_name(r.name) = compared_name(${name})`;
+}
+
+/** Returns the ids of up to ten records with this name. */
+export async function findNamesakes(
+  database: Queries,
+  table: OwnTable,
+  name: string,
+): Promise<string[]> {
+  const found = await database.lookUp(unprepared(sql<{ id: string }>`
+    select r.id
+    from ${raw(table)} r
+    where r.organization_id = ${organization} and ${isNamed(table, name)}
+    order by r.created_at, r.id
+    limit 10
+  `));
+  return found.map(({ id }) => id);
 }
 
 /**
@@ -227,12 +246,17 @@ export async function updateRecord(
       if (record === undefined) throw recordNotFound(table, id);
       assertPrecondition(precondition, etagOf(record));
     }
-    return await tx.commit(...updates, recordById(table, id));
+    const following = followUpdates(tx, table, updatedFields([{ id, fields: body }]));
+    return await tx.commit(
+      ...updates.length > 0 ? following : [],
+      ...updates,
+      recordById(table, id),
+    );
   }).catch((error) => throwUnknownReference(table, error));
   const [updated] = results.at(-1) as { record: string }[];
   if (!updated) throw recordNotFound(table, id);
   // SQL has deleted the row and inserted it again while the update waited for it.
-  if (results[0]!.count === 0) throw beingChanged(table);
+  if (results.at(-2)?.count === 0) throw beingChanged(table);
   return updated.record;
 }
 
@@ -358,5 +382,5 @@ function countReferring(table: OwnTable, id: string): Statement {
     `
   );
   if (products.length === 0) return raw("0");
-  return sql`(select count(*) from (${joined(products, " union ")}) referring)::int`;
+  return sql`(select count(*) from (${joined(products, "union")}) referring)::int`;
 }

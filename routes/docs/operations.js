@@ -157,7 +157,14 @@ function oneGroup({ React }) {
       React.Fragment,
       null,
       React.createElement("h2", null, tag),
-      React.createElement("p", null, text),
+      // What stands between backticks is code.
+      React.createElement(
+        "p",
+        null,
+        ...text.split("`").map((part, i) =>
+          i % 2 === 1 ? React.createElement("code", null, part) : part
+        ),
+      ),
       children,
     );
   }

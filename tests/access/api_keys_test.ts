@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { API_KEY } from "../../db/access.ts";
+import { API_KEY } from "../../db/credentials.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { clockAhead } from "../support/app/clock.ts";
@@ -80,6 +80,7 @@ it("POST returns 201 with the key, which no other response contains", async ({ o
     id: API_KEY.exec(key)![1]!,
     name: "Web shop",
     scope: "read",
+    recipient_id: null,
     created_at: shown.created_at,
     expires_at,
     revoked_at: null,

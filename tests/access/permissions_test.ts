@@ -8,12 +8,12 @@ const SECRET = "a secret that has thirty-two bytes or more";
 
 /** The permissions of a key by its scope, and of a member by their role. */
 const PERMISSIONS = {
-  keys: { read: ["read"], write: ["read", "write"] },
+  keys: { read: ["view", "read"], write: ["view", "read", "write"] },
   roles: {
-    viewer: ["read"],
-    editor: ["read", "write"],
-    admin: ["read", "write", "administer"],
-    owner: ["read", "write", "administer"],
+    viewer: ["view", "read"],
+    editor: ["view", "read", "write"],
+    admin: ["view", "read", "write", "administer"],
+    owner: ["view", "read", "write", "administer"],
   },
 };
 

@@ -22,6 +22,7 @@ Deno.test("Another organization", async ({ step: it }) => {
     const [ours, theirs] = [await owner(org), await owner(other)];
     const webhook = { url: "https://shop.invalid/", enabled: false };
     await theirs("POST", "/webhooks", webhook);
+    await theirs("POST", "/recipients", { name: "Theirs" });
     for (const table of OWN_TABLES) {
       await theirs("POST", pathOfTable(table), { name: "Theirs" });
     }

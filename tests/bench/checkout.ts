@@ -60,12 +60,13 @@ export async function createKey(
   checkout: Checkout,
   env: Place,
   organizationId: string,
+  ...options: string[]
 ): Promise<string> {
   const output = await runCommand(
     checkout,
     env,
     ...["key", "create", "--organization", organizationId],
-    ...["--name", "Benchmark"],
+    ...["--name", "Benchmark", ...options],
   );
   return /cat_\S+/.exec(output)![0];
 }

@@ -37,6 +37,8 @@ export interface Scenario {
   clients: number;
   /** Whether a command does it: its CPU time counts instead of the service's. */
   isCommand?: boolean;
+  /** Whether a contestant takes part. Without it: all do. */
+  isFor?(contestant: Contestant): boolean;
   /** Done once before the first round. */
   warmUp?(contestant: Contestant): Promise<void>;
   run(contestant: Contestant, how: How): Promise<Load>;
@@ -49,7 +51,7 @@ export interface Scenario {
  */
 export async function compete(
   scenario: Scenario,
-  contestants: readonly Contestant[],
+  all: readonly Contestant[],
   { cluster, rounds, seconds, seed }: {
     cluster: Cluster;
     rounds: number;
@@ -57,6 +59,8 @@ export async function compete(
     seed: number;
   },
 ): Promise<Result[]> {
+  const contestants = all.filter((contestant) => scenario.isFor?.(contestant) ?? true);
+  if (contestants.length === 0) return [];
   for (const contestant of contestants) await scenario.warmUp?.(contestant);
   const results = contestants.map(({ name }): Result => ({
     scenario: scenario.name,

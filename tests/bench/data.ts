@@ -14,6 +14,8 @@ export interface Client {
 export interface Data {
   large: Client;
   small: Client;
+  /** A key of a recipient that sees every product of `large`. Undefined if there are no recipients. */
+  recipient: string | undefined;
   /** The products of `large`, with the ids of three prices each. */
   products: Rows;
   /** The ids of its contributors, each with that of a collection. */
@@ -65,10 +67,13 @@ const CODES: Record<string, Record<string, number>> = {
   "contributor-roles": { A01: 1, A12: 1 },
 };
 
+/** The codes of all publishing statuses that products have. */
+export const STATUSES: readonly string[] = Object.keys(CODES["publishing-statuses"]!);
+
 /** Reads what requests say of a filled organization, into files in `folder`. */
 export async function readData(
   origin: string,
-  parts: Pick<Data, "large" | "small" | "folder" | "command">,
+  parts: Pick<Data, "large" | "small" | "recipient" | "folder" | "command">,
   products: number,
 ): Promise<Data> {
   const { large: { key }, folder } = parts;

@@ -106,10 +106,11 @@ export async function call(
   method: string,
   path: string,
   body?: unknown,
+  headers: Record<string, string> = {},
 ): Promise<Envelope> {
   const response = await fetch(`${origin}/api${path}`, {
     method,
-    headers: { "x-api-key": key, "content-type": "application/json" },
+    headers: { "x-api-key": key, "content-type": "application/json", ...headers },
     body: body === undefined ? null : JSON.stringify(body),
   });
   const text = await response.text();

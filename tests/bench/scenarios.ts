@@ -1,7 +1,7 @@
 import type { Contestant, How, Load, Scenario } from "./contest.ts";
-import type { Data } from "./data.ts";
+import { type Data, STATUSES } from "./data.ts";
 import { ONIX } from "./onix.ts";
-import { call, requests, type Rows, send } from "./requests.ts";
+import { call, type Requests, requests, type Rows, send } from "./requests.ts";
 import { TRANSFER } from "./transfer.ts";
 
 const READERS = 32;
@@ -13,6 +13,8 @@ const getting = ({ large: { key } }: Data, path: string, rows: Rows) =>
   ({ method: "GET", path, key, rows }) as const;
 
 const product = (data: Data) => getting(data, "/products/{1}", data.products);
+
+const FIRST_PAGE = "/products?limit=50";
 
 const pages = (data: Data) => getting(data, "/products?limit=50&page={1}", data.pages);
 
@@ -41,7 +43,7 @@ export const GET = requests("GET", READERS, product);
 export const LIST = requests(
   "LIST",
   READERS,
-  (data) => getting(data, "/products?limit=50", data.pages),
+  (data) => getting(data, FIRST_PAGE, data.pages),
 );
 
 export const CREATE = requests("CREATE", WRITERS, creation);
@@ -73,10 +75,12 @@ export const SCENARIOS: readonly Scenario[] = [
   list("search: 2 characters", "&search=st"),
   list("q: rare word", ({ rareWord }) => `&q=${rareWord}`),
   list("q: word of 1 title in 5", "&q=the"),
+  list("q: rare word with a slip", ({ rareWord }) => `&q=${rareWord.slice(0, -1)}x`),
   list("q: contributor", "&q=contributors%2017"),
   list("q: word of every contributor", "&q=contributors"),
   list("q: ISBN", ({ isbn }) => `&q=${isbn}`),
-  feedScenario(),
+  feedScenario("FEED, products", ({ large }) => large.key),
+  ...recipientScenarios(),
   ...TRANSFER,
   requests("PUT", WRITERS, change),
   requests("PUT", 1, change),
@@ -86,19 +90,40 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ONIX,
 ];
 
+/** Reads of a recipient that sees every product, and the list by its criteria. */
+function recipientScenarios(): Scenario[] {
+  const keyOf = ({ recipient }: Data) => recipient!;
+  const of = (request: (data: Data) => Requests) => (data: Data) => ({
+    ...request(data),
+    key: keyOf(data),
+  });
+  const scenarios = [
+    requests("GET by a recipient", READERS, of(product)),
+    requests("GET by a recipient", 1, of(product)),
+    list("by the criteria of the recipient", `&publishing_status_code=${STATUSES}`),
+    requests("LIST by a recipient", 1, of((data) => getting(data, FIRST_PAGE, data.pages))),
+    feedScenario("FEED by a recipient, products", keyOf),
+  ];
+  return scenarios.map((one) => ({
+    ...one,
+    isFor: ({ data }) => data.recipient !== undefined,
+  }));
+}
+
 /** One client reads the whole feed in pages of 1,000. */
-function feedScenario(): Scenario {
+function feedScenario(name: string, keyOf: (data: Data) => string): Scenario {
   return {
-    name: "FEED, products",
+    name,
     clients: 1,
-    async run({ origin, data: { large } }) {
+    async run({ origin, data }) {
+      const key = keyOf(data);
       const start = performance.now();
       const times: number[] = [];
       let count = 0;
       for (let after = "", more = true; more;) {
         const began = performance.now();
         const path = `/products/changes?limit=1000${after}`;
-        const { data, meta } = await call(origin, large.key, "GET", path);
+        const { data, meta } = await call(origin, key, "GET", path);
         times.push(performance.now() - began);
         count += data.length;
         after = `&after=${meta.cursor}`;

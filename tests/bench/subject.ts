@@ -1,7 +1,8 @@
 import { type Checkout, createKey, runCommand, startService } from "./checkout.ts";
 import { type Cluster, createDatabase, query } from "./cluster.ts";
 import type { Contestant } from "./contest.ts";
-import { type Client, fill, readData, SMALL } from "./data.ts";
+import { type Client, fill, readData, SMALL, STATUSES } from "./data.ts";
+import { call } from "./requests.ts";
 
 /** A checkout that serves its own database. */
 export interface Subject extends Contestant {
@@ -44,7 +45,12 @@ export async function startSubject(
   const large = await client("Large", products);
   const small = await client("Small", SMALL);
   const command = (...args: string[]) => runCommand(checkout, env, ...args);
-  const parts = { large, small, folder, command };
+  const recipient = await recipientKey(
+    service.origin,
+    large,
+    (...options) => createKey(checkout, env, large.id, ...options),
+  );
+  const parts = { large, small, recipient, folder, command };
   const data = await readData(service.origin, parts, products);
   await query(databaseUrl, "vacuum analyze");
   await query(databaseUrl, "checkpoint");
@@ -61,4 +67,23 @@ export async function startSubject(
     disk: size!.disk,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
+}
+
+const RECIPIENT = "Everything";
+
+/** Creates a recipient whose criteria every product meets, unless there is one, and a key of it. */
+async function recipientKey(
+  origin: string,
+  { key }: Client,
+  create: (...options: string[]) => Promise<string>,
+): Promise<string | undefined> {
+  const path = `/recipients?name=${RECIPIENT}`;
+  const known = await call(origin, key, "GET", path).catch(() => undefined);
+  // An older checkout has no recipients.
+  if (!known) return;
+  if (known.meta.total === 0) {
+    const selection = { publishing_status_code: STATUSES };
+    await call(origin, key, "POST", "/recipients", { name: RECIPIENT, selection });
+  }
+  return await create("--recipient", RECIPIENT, "--scope", "read");
 }

@@ -3,12 +3,6 @@ import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { type Service, start } from "../support/app/process.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
-/**
- * The time in which a service must end, also on a busy machine: it waits 4 s for its requests.
- * A client that does not read would hold it for 30 s.
- */
-const MOST_MS = 20_000;
-
 /** More lines than the buffer of a pipe. */
 const REQUESTS = 1_500;
 
@@ -52,6 +46,7 @@ Deno.test("A service", TIMED, async ({ step: it }) => {
     assertEquals(lines.flatMap(({ message }) => message ?? []), [
       "The variable DATABASE_URI is unknown: did you mean DATABASE_URL?",
       "The service is listening",
+      "Nobody has used a key of the demo organization, which stderr shows once",
       "The service is stopping",
       "The service has stopped",
     ]);
@@ -94,9 +89,6 @@ async function askAndStay({ origin }: Service): Promise<Deno.Conn> {
 
 /** Stops the service and returns its exit status. */
 async function stop(service: Service): Promise<number> {
-  const start = performance.now();
   service.signal("SIGTERM");
-  const { code } = await service.ended;
-  assert(performance.now() - start < MOST_MS, "It takes too long to end");
-  return code;
+  return (await service.ended).code;
 }

@@ -34,6 +34,7 @@ const UNANSWERED: Reply = {
   headers: new Headers(),
   body: undefined,
   text: "",
+  bytes: new Uint8Array(),
 };
 
 /** Starts this number of clients per organization. */

@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { raw } from "../../db/connections/sql.ts";
-import { toApiError } from "../../middleware/respond.ts";
+import { toApiError } from "../../middleware/failure.ts";
 import { STATUS } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { DEADLINE_MS, faultTest } from "./scene.ts";
@@ -49,9 +49,9 @@ faultTest("Locks and slow statements", async (scene, { step: it }) => {
   });
 
   for (
-    const [name, state, wait] of [
-      ["a statement", "57014", "select pg_sleep(60)"],
-      ["a lock", "55P03", "lock table seasons"],
+    const [name, state, wait, reason] of [
+      ["a statement", "57014", "select pg_sleep(60)", /took too long/],
+      ["a lock", "55P03", "lock table seasons", /holds a lock/],
     ] as const
   ) {
     await it(`time out ${name}, and keep the connection`, async () => {
@@ -71,8 +71,9 @@ faultTest("Locks and slow statements", async (scene, { step: it }) => {
       });
 
       assertEquals((error as { code?: string }).code, state);
-      const { status, headers } = toApiError(error);
+      const { status, headers, message } = toApiError(error);
       assertEquals([status, headers], [503, { "retry-after": "1" }]);
+      assertMatch(message, reason);
       assert(
         (await script(database, (sql) => sql`select 1 as one`)).length === 1,
       );

@@ -1,5 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { commandsOn, exported, imported, withHeader } from "../support/client/transfer.ts";
+import { entryLine } from "../../features/history/commands.ts";
+import { listHistory } from "../../features/history/db/history.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { onixClient } from "../support/client/onix.ts";
@@ -619,6 +622,173 @@ it("tells what changed: entries by id and by what they are about, order once, lo
   ]);
 });
 
+it("cuts a text at 2,000 code points, whatever plane they are in", async ({ org }) => {
+  const { id, path } = await org.create();
+  for (const character of ["a", "é", "😀"]) {
+    for (const [length, shown] of [[2_000, 2_000], [2_001, 2_001], [2_500, 2_001]] as const) {
+      const text = character.repeat(length);
+      const collateral = [{ collateral_type: "text_content", text_type: "03", text }];
+      await org.put(path, { collateral });
+      const [{ changes: [{ to }] }] = await entriesOf(org, id, "?limit=1");
+      const cut = Array.from(to.text ?? to);
+      assertEquals([cut.length, cut.at(-1)], [shown, length > 2_000 ? "…" : character], text[0]);
+    }
+  }
+});
+
+it("has pointers that lead to what was removed in the product before, at every depth", async ({ org }) => {
+  const market = (name: string) => ({ name, territory: { countries_included: ["GB"] } });
+  const territory = (market_reference: string, ...markets: object[]) => ({
+    market_reference,
+    exclusivity: "exclusive",
+    markets,
+    supply_details: [],
+  });
+  const { id, path } = await org.create();
+  const put = async (territories: object[]) =>
+    (await org.put(`${path}/territories`, territories)).body.data.product_territories;
+  const [uk, us] = await put([
+    territory("UK", market("Gone"), market("Kept")),
+    territory("US", market("US")),
+  ]);
+  const [, kept] = uk.markets;
+  await put([us, { ...uk, markets: [{ ...kept, name: "New" }] }]);
+
+  const [{ changes }] = await entriesOf(org, id, "?limit=1");
+  assertEquals(
+    changes.map(({ kind, pointer }: Any) => [kind, pointer]).toSorted(),
+    [
+      ["changed", "/product_territories/1/markets/0/name"],
+      ["moved", "/product_territories"],
+      ["removed", "/product_territories/0/markets/0"],
+    ],
+  );
+});
+
+it("has no entry of a restoration that changes nothing, nor of rows that were sent again", async ({ org }) => {
+  const { id, path, product } = await org.create({ product_prices: PRICES });
+  const [{ version }] = await entriesOf(org, id);
+  await org.put(path, { product_prices: [] });
+  await org.put(path, { product_prices: PRICES });
+  const { body: { data: now } } = await org.get(path);
+  assert(now.product_prices[0].id !== product.product_prices[0].id);
+  const { body } = await org.post(`${path}/restore`, { version });
+  assertEquals([body.data.changes, body.data.product], [[], now]);
+
+  const before = await entriesOf(org, id);
+  await org.batch([{ method: "delete", id }, { method: "restore", id }], { atomic: true });
+  assertEquals(await entriesOf(org, id), before);
+  const { body: all } = await org.get("/api/history");
+  assertEquals(all.data.length, before.length);
+  for (const market_reference of ["A", "A", "B"]) {
+    const [one] = SUPPLY(5);
+    await org.put(`${path}/territories`, [{ ...one, market_reference }]);
+  }
+  assertEquals((await entriesOf(org, id)).length, before.length + 2);
+});
+
+it("shows what is there now as of now, though a clock was ahead", async ({ org, sql }) => {
+  const { id, path } = await org.create({ title: "Before" });
+  for (const title of ["Ahead", "After"]) {
+    await org.put(path, { title });
+    await sql`
+      update product_documents d set changed_at = d.changed_at + interval '80 days'
+      where d.product_id = ${id} and d.event = 'changed' and d.changed_at < now() + interval '1 day'
+    `;
+  }
+  const titleAt = async (at: string) => (await org.get(`${path}?at=${at}`)).body.data?.title;
+  const entries = await entriesOf(org, id);
+  for (const [i, title] of ["After", "Ahead", "Before"].entries()) {
+    assertEquals(await titleAt(entries[i].at), title);
+  }
+  const days = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString();
+  for (const at of [days(0), days(1), days(100)]) assertEquals(await titleAt(at), "After");
+  assertEquals((await org.get(`${path}?at=${days(-1)}`)).status, 404);
+});
+
+it("of the organization is chosen by who made it, also by command and by SQL", async ({ org, app, sql }) => {
+  const { id, path } = await org.create({ title: "By key" });
+  const written = (author: object) =>
+    app.database.for({
+      deadline: performance.now() + 60_000,
+      caller: { organizationId: org.id, name: "test" },
+      author: author as Any,
+    });
+  const line = (title: string) => withHeader(`${JSON.stringify({ kind: "product", id, title })}\n`);
+  await imported(written({ by: null, operation: "import", requestId: null }), line("By command"));
+  await imported(
+    written({ by: "user:rob", operation: "import", requestId: null }),
+    line("By user"),
+  );
+  await sql`update products set title = 'By SQL' where id = ${id}`;
+  await org.get(`${path}/history`);
+  const key = org.key.slice(4, 16);
+  const cases = {
+    [key]: ["By key"],
+    command: ["By command"],
+    rob: ["By user"],
+    database: ["By SQL"],
+  };
+  for (const [by, titles] of Object.entries({ ...cases, [`${key}x`]: [], ro: [] })) {
+    const { entries } = await listHistory(
+      operationsOf(app, org),
+      { limit: 9, changed_by: by },
+      () => {},
+    );
+    assertEquals(entries.map((entry) => JSON.parse(entry).product.title), titles, by);
+  }
+});
+
+it("has bounded work for a page, also if the filters let nothing through", async ({ org, sql }) => {
+  const { id } = await org.create();
+  await sql`
+    insert into product_documents (
+      organization_id, product_id, change_version, names_version, changed_at, event, summary, details
+    )
+    select d.organization_id, d.product_id, d.change_version + n, 0, d.changed_at + make_interval(secs => n / 1000.0),
+      'created', d.summary, d.details
+    from product_documents d
+    cross join generate_series(1, 12000) n
+    where d.product_id = ${id}
+  `;
+  let [pages, after] = [0, ""];
+  const found: Any[] = [];
+  for (let more = true; more; pages++) {
+    const { body } = await org.get(`/api/history?operation=createProduct&limit=5${after}`);
+    found.push(...body.data);
+    more = body.meta.more;
+    after = `&after=${body.meta.cursor}`;
+  }
+  assertEquals([pages, found.length], [2, 1]);
+});
+
+it("lists deleted products with their last names, also if nobody has read them", async ({ org, sql }) => {
+  const { id, path } = await org.create({ title: "First" });
+  await org.put(path, { title: "Last" });
+  await org.delete(path);
+  const isbn13 = isbnOf(8);
+  await sql`insert into products (organization_id, title, isbn13) values (${org.id}, 'Unread', ${isbn13})`;
+  await sql`delete from products where organization_id = ${org.id} and isbn13 = ${isbn13}`;
+  const { data } = (await org.get("/api/products/deleted")).body;
+  assertEquals(
+    data.map(({ title, isbn13 }: Any) => [title, isbn13]),
+    [[null, isbn13], ["Last", null]],
+  );
+  const code = data[0].product_code;
+  assert(/^P-/.test(code), code);
+  const { status } = await org.post(`/api/products/${data[0].id}/restore`, {});
+  assertEquals(status, 410);
+
+  // Who may write is told the way back, and nobody else.
+  const { body: { error } } = await org.get(path);
+  assert(error.message.includes(`POST /products/${id}/restore`), error.message);
+  for (const reply of [await org.put(path, {}), await org.get(`${path}/territories`)]) {
+    assertEquals(reply.body.error.message, error.message);
+  }
+  const { body } = await org.get(`/api/products/${data[0].id}`);
+  assertEquals(body.error.message, `No product with id "${data[0].id}"`);
+});
+
 it("has no entry of a restoration whose references are gone, if the rest is so already", async ({ org }) => {
   const add = async (path: string) =>
     (await org.post(`/api/${path}`, { name: "Gone" })).body.data.id;
@@ -699,6 +869,28 @@ it("is for those who may write, and for one's own", async ({ org, app }) => {
   );
 });
 
+it("is the way back that the error of a deleted product names to those who may write", async ({ org, app }) => {
+  const { path, id } = await org.create();
+  await org.delete(path);
+  const key = await org.issueKey("read");
+  const paths = [
+    path,
+    `${path}/territories`,
+    `${path}/sales-rights`,
+    `${path}/readiness?profile=kobo`,
+    `${path}/recipients`,
+    `/api/onix/products/${id}`,
+  ];
+  for (const target of paths) {
+    const error = (await org.get(target)).body.error;
+    const { body, status } = await app.send(target, { headers: { "x-api-key": key } });
+    assert(error.message.includes(`POST /products/${id}/restore`), `${target}: ${error.message}`);
+    assert(status === 403 || !body.error.message.includes("restore"), target);
+  }
+  const { status, body } = await org.get(`${path}?at=2099-01-01`);
+  assertEquals([status, /was deleted/.test(body.error.message)], [404, true], body.error.message);
+});
+
 it("refuses what it cannot find", async ({ org }) => {
   const { id, path } = await org.create();
   const [{ version }] = await entriesOf(org, id);
@@ -710,6 +902,7 @@ it("refuses what it cannot find", async ({ org }) => {
     ["?at=2001-01-01", 404, "NOT_FOUND"],
     ["/history?changed=publisher_name", 400, "VALIDATION_ERROR"],
     ["/history?after=x", 400, "VALIDATION_ERROR"],
+    [`?at=${"2026-11-29T11:43:07Z".toLowerCase()}`, 404, "NOT_FOUND"],
   ];
   for (const [query, status, code] of gets) {
     const reply = await org.get(`${path}${query}`);
@@ -729,7 +922,19 @@ it("refuses what it cannot find", async ({ org }) => {
       JSON.stringify(body),
     );
   }
-  assertEquals((await org.get("/api/history?after=x")).status, 400);
+  const days = [
+    "2026-02-30T00:00:00",
+    "9999-99-99T99:99:99",
+    "2026-11-29T24:60:60",
+    "0000-01-01T00:00:00",
+  ];
+  const cursors = days.map((day) => Buffer.from(`${day}.000Z ${id}`).toString("base64url"));
+  for (const cursor of ["x", ...cursors]) {
+    for (const list of ["history", "products/deleted"]) {
+      assertEquals((await org.get(`/api/${list}?after=${cursor}`)).status, 400, cursor);
+    }
+  }
+  assertEquals((await org.get("/api/history?operation=nonsense")).status, 400);
 });
 
 it("of the organization has all products, newest first, in pages", async ({ org }) => {
@@ -788,4 +993,14 @@ ones("have an entry each with its own predecessor", async (scene) => {
   assertEquals(entries[0].changes.map(({ pointer }: Any) => pointer), [
     "/page_count",
   ]);
+});
+
+it("is a line of the command, with the request that can be undone", async ({ org }) => {
+  await org.create({ title: "Emma" });
+  const { body: { data: [entry] } } = await org.get("/api/history?limit=1");
+
+  const line = entryLine(entry);
+
+  assertStringIncludes(line, `${entry.product.product_code} Emma  by `);
+  assertStringIncludes(line, `, createProduct, request ${entry.request_id}`);
 });

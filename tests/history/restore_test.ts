@@ -1,13 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
 import { miscounted } from "../../db/commands/recount.ts";
+import { ONIX_COLUMNS } from "../../schema/lines.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { SAMPLES } from "../onix/support.ts";
 import { TIMED } from "../support/app/deadline.ts";
-import { type App, type Scene, testsOf } from "../support/app/harness.ts";
+import { eventually } from "../support/app/eventually.ts";
+import { type App, openApp, type Scene, SETTINGS, testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
-import { openOwnApp } from "../support/app/own_app.ts";
+import { openOwnApp, operationsIn } from "../support/app/own_app.ts";
 import { Copy } from "../support/client/copy.ts";
 import { onixClient } from "../support/client/onix.ts";
+import { isbnOf, message, record } from "../support/data/onix.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openDemo } from "../support/examples/record.ts";
 
@@ -172,6 +175,136 @@ Deno.test({
   },
 });
 
+const restores = testsOf("A restoration");
+
+restores("of some fields leaves the others", async ({ org, app }) => {
+  const prices = [{ currency_code: "EUR", retail_price: 1 }];
+  const { id, path, product } = await org.create({
+    title: "A",
+    subtitle: "A",
+    product_prices: prices,
+  });
+  const [{ version }] = (await org.get(`${path}/history`)).body.data;
+  await org.put(path, { title: "B", subtitle: "B", product_prices: [] });
+  const fields = ["subtitle", "product_prices"];
+  const { body } = await org.batch([{ method: "restore", id, version, fields: ["subtitle"] }]);
+  assertEquals([body.data[0].data.title, body.data[0].data.subtitle], ["B", "A"]);
+  const { body: { data } } = await org.post(`${path}/restore`, { version, fields });
+  assertEquals(
+    [data.product.title, data.product.product_prices],
+    ["B", product.product_prices],
+  );
+  assertEquals(data.changes.map(({ pointer }: Any) => pointer), ["/product_prices/0"]);
+
+  const wrong = [[], ["nonsense"], ["publisher_name"], ["created_at"], "title", [1], ["id"]];
+  for (const fields of wrong) {
+    const { status } = await org.post(`${path}/restore`, { version, fields });
+    assertEquals(status, 400, JSON.stringify(fields));
+  }
+  await org.delete(path);
+  const { status, body: { error } } = await org.post(`${path}/restore`, { fields: ["title"] });
+  assertEquals([status, error.details[0].pointer], [400, "/fields"]);
+  // Without a body, it is the last state.
+  const bare = { method: "POST", headers: { "x-api-key": org.key } };
+  assertEquals((await app.send(`${path}/restore`, bare)).status, 200);
+});
+
+restores("in a batch leaves out what is gone, and is refused alone", async ({ org }) => {
+  const { body: { data: publisher } } = await org.post("/api/publishers", { name: "Gone" });
+  const products = [];
+  for (let n = 0; n < 3; n++) {
+    products.push(await org.create({ publisher_id: publisher.id, subtitle: `${n}` }));
+  }
+  for (const { path } of products) await org.delete(path);
+  await org.delete(`/api/publishers/${publisher.id}`);
+  const [one, other, third] = products.map(({ id }) => ({ method: "restore", id }));
+  const { status, body } = await org.batch([
+    { ...one, skip_missing: true },
+    other!,
+    { ...third, version: "none" },
+    { ...third, version: 7, skip_missing: "yes" },
+  ]);
+  assertEquals(status, 200);
+  assertEquals(
+    body.data.map(({ status, skipped, error }: Any) => [
+      status,
+      skipped,
+      error?.details.map(({ pointer }: Any) => pointer),
+    ]),
+    [
+      [200, ["/publisher_id"], undefined],
+      [400, undefined, ["/publisher_id"]],
+      [400, undefined, ["/version"]],
+      [400, undefined, ["/version", "/skip_missing"]],
+    ],
+  );
+  assertEquals([body.data[0].data.subtitle, body.data[0].data.publisher_id], ["0", null]);
+});
+
+restores(
+  "names the references that another product has by now, and brings back those of the last deletion",
+  async ({ org, app, sql }) => {
+    const onix = onixClient(app, org);
+    const sentAs = async (reference: string, isbn: string) =>
+      (await onix.report(message(record({ reference, isbn })))).outcomes[0].id;
+    const id = await sentAs("first", isbnOf(1));
+    assertEquals(await sentAs("second", isbnOf(1)), id);
+    const path = `/api/products/${id}`;
+    await org.delete(path);
+    await org.post(`${path}/restore`, {});
+    await sentAs("third", isbnOf(1));
+    await sentAs("fourth", isbnOf(1));
+    await org.delete(path);
+    assertEquals(await sentAs("second", isbnOf(2)) === id, false);
+    // This is an alias there.
+    await sentAs("fifth", isbnOf(3));
+    await sentAs("fourth", isbnOf(3));
+
+    const { status, body: { data } } = await org.post(`${path}/restore`, {});
+    assertEquals([status, data.skipped.toSorted()], [200, ["fourth", "second"]]);
+    const aliases = await sql`
+    select record_reference from onix_aliases where product_id = ${id} order by record_reference
+  `;
+    assertEquals(aliases.map(({ record_reference }) => record_reference), ["third"]);
+  },
+);
+
+restores("of a deleted product is newer than its deletion", async ({ org }) => {
+  const { path, product } = await org.create();
+  await org.delete(path);
+  const { body: { data: [{ deleted_at }] } } = await org.get("/api/products/deleted");
+  await org.post(`${path}/restore`, {});
+  const { body: { data } } = await org.get(path);
+  assert(data.updated_at > deleted_at && deleted_at > product.updated_at, data.updated_at);
+  assertEquals(data.created_at, product.created_at);
+});
+
+restores(
+  "to small versions of large products is refused before these are read",
+  async ({ org }) => {
+    const text = "x".repeat(95_000);
+    const operations = [];
+    for (let n = 0; n < 6; n++) {
+      const { id, path } = await org.create();
+      const [{ version }] = (await org.get(`${path}/history`)).body.data;
+      const collateral = Array.from(
+        { length: 4 },
+        () => ({ collateral_type: "text_content", text }),
+      );
+      let kept: object[] = [];
+      for (let i = 0; i < 4; i++) {
+        const { status, body } = await org.put(path, { collateral: [...kept, ...collateral] });
+        assertEquals(status, 200);
+        kept = body.data.collateral.map(({ id }: Any) => ({ id }));
+      }
+      operations.push({ method: "restore", id, version });
+    }
+    const { status, body } = await org.batch(operations, { return: "minimal" });
+    assertEquals([status, body.error?.details[0].code], [400, "too_large"]);
+    assertEquals((await org.batch(operations.slice(2), { return: "minimal" })).status, 200);
+  },
+);
+
 /**
  * A new seed for each run, which the name has. `deno task test FILE -- 123` repeats the run with
  * seed 123, and `-- 123 200` runs two hundred sequences, with the seeds that follow.
@@ -261,3 +394,52 @@ async function writeAtRandom(
     assertEquals(still(body.data.product), still(product), `Seed: ${seed}`);
   }
 }
+
+// The embedded database has only one connection.
+testsOf("Dry runs of a restoration")(
+  "wait for each other outside the database",
+  async ({ org, app, sql }) => {
+    const { id, path } = await org.create();
+    const [{ version }] = (await org.get(`${path}/history`)).body.data;
+    await org.put(path, { title: "Changed" });
+    const dryRun = () => org.post(`${path}/restore?dry_run=true`, { version });
+
+    const replies = await sql.begin(async (sql) => {
+      await sql`select from products where organization_id = ${org.id} and id = ${id} for update`;
+      const replies = Array.from({ length: 16 }, dryRun);
+      await eventually(true, async () => {
+        const waiting = await app.sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%products p%'
+      `;
+        return waiting.length > 0;
+      });
+      // The session that holds the lock, and the first dry run.
+      assert(operationsIn(app) <= 2, `${operationsIn(app)} operations`);
+      return () => Promise.all(replies);
+    });
+
+    for (const { status, body } of await replies()) {
+      assertEquals([status, body.data.changes.length], [200, 1]);
+    }
+    assertEquals((await org.get(path)).body.data.title, "Changed");
+  },
+  { ignore: !SETTINGS.url },
+);
+
+Deno.test("A restoration writes every column of ONIX, except cached analyses", async () => {
+  await using app = await openApp();
+  for (const [table, columns] of Object.entries(ONIX_COLUMNS)) {
+    const rows = await app.sql`
+      select a.attname as name
+      from pg_attribute a
+      where a.attrelid = ${table}::regclass and a.attnum > 0 and not a.attisdropped
+    `;
+
+    assertEquals(
+      rows.map(({ name }) => name).sort(),
+      ["organization_id", "product_id", ...table === "onix_aliases" ? [] : ["reading"], ...columns]
+        .sort(),
+    );
+  }
+});

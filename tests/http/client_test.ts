@@ -65,7 +65,7 @@ copy.cursor = "${FOREIGN}";
 await step("Lady Susan,Persuasion,Sanditon");
 `;
 
-/** Prints what `priceOf` chooses in four countries and five currencies. */
+/** Prints what `priceOf` chooses for the product and the shop of each case of the variable CASES. */
 const PRICES = `
 import process from "node:process";
 import createClient from "openapi-fetch";
@@ -76,19 +76,159 @@ const { BASE_URL: baseUrl = "", KEY = "" } = process.env;
 const client = createClient<paths>({ baseUrl, headers: { "x-api-key": KEY } });
 const { data } = await client.GET("/products", {
   params: {
-    query: { search: "Priced", include: ["supply_details", "product_prices"] },
+    query: { search: "Priced", limit: 100, include: ["supply_details", "product_prices"] },
   },
 });
-const [product] = data!.data;
-console.log(...[["GB", "GBP"], ["US", "GBP"], ["GB", "EUR"], ["US", "USD"], [
-  "CA",
-  "CAD",
-], ["CH", "CHF"]].map((
-  [country = "", currency = ""],
-) => priceOf(product!, { country, currency, day: "2026-06-01" })),
-  priceOf(product!, { country: "US", currency: "USD", day: "2026-06-01", as: "without tax" }),
-  priceOf(product!, { country: "CA", currency: "CAD", day: "2026-06-01", as: "without tax" }));
+const cases: [title: string, shop: Parameters<typeof priceOf>[1]][] = JSON.parse(process.env.CASES!);
+for (const [title, shop] of cases) {
+  const product = data!.data.find((product) => product.title === title)!;
+  console.log(title, priceOf(product, shop));
+}
 `;
+
+type PriceFields = Record<string, unknown>;
+
+/** A recommended price in EUR with tax, but for these fields. */
+const price = (price_amount: number, others: PriceFields = {}) => ({
+  price_type: "02",
+  price_amount,
+  currency_code: "EUR",
+  ...others,
+});
+
+/** A supply with prices in a market, or everywhere. */
+const supply = (prices: PriceFields[], territory?: object) => ({
+  markets: territory ? [{ territory }] : [],
+  supply_details: [{ prices }],
+});
+
+const WORLD = ["WORLD"];
+const NOT_EURO = { regions_included: WORLD, regions_excluded: ["ECZ"] };
+const DE = { countries_included: ["DE"] };
+const JANUARY = { valid_from: "2027-01-01", valid_to: "2027-01-31" };
+const SHOP = { country: "DE", currency: "EUR", day: "2027-01-15" };
+
+/** What a shop shows: the supplies and own prices of a product, the shop if it is another, and its price. */
+const PRICED: [
+  what: string,
+  { supplies?: object[]; own?: object[]; shop?: object },
+  number | null,
+][] = [
+  ["a promotion after the regular price", {
+    supplies: [supply([price(12.99), price(4.99, { price_qualifier: "08", ...JANUARY })])],
+  }, 4.99],
+  ["a promotion before the regular price", {
+    supplies: [supply([price(4.99, { price_qualifier: "08", ...JANUARY }), price(12.99)])],
+  }, 4.99],
+  ["a promotion that is over", {
+    supplies: [supply([price(4.99, { price_qualifier: "08", ...JANUARY }), price(12.99)])],
+    shop: { day: "2027-02-01" },
+  }, 12.99],
+  ["a special sale", {
+    supplies: [supply([price(12.99), price(6, { price_type: "12", ...JANUARY })])],
+  }, 6],
+  ["a price of the euro zone", {
+    supplies: [supply([price(9.9, { territory: { regions_included: ["ECZ"] } })])],
+  }, 9.9],
+  ["a price of the euro zone elsewhere", {
+    supplies: [supply([price(9.9, { territory: { regions_included: ["ECZ"] } })])],
+    shop: { country: "CH" },
+  }, null],
+  [
+    "a price without the euro zone",
+    { supplies: [supply([price(9.9, { territory: NOT_EURO })])] },
+    null,
+  ],
+  ["a market without the euro zone", { supplies: [supply([price(9.9)], NOT_EURO)] }, null],
+  ["a market without the euro zone elsewhere", {
+    supplies: [supply([price(9.9)], NOT_EURO)],
+    shop: { country: "CH" },
+  }, 9.9],
+  ["a country in a market without its region", {
+    supplies: [supply([price(9.9)], { ...NOT_EURO, ...DE })],
+  }, 9.9],
+  ["a country that is excluded", {
+    supplies: [
+      supply([price(9.9, { territory: { regions_included: WORLD, countries_excluded: ["DE"] } })]),
+    ],
+  }, null],
+  ["a library price first", {
+    supplies: [supply([price(90, { price_qualifier: "06" }), price(9.9)])],
+  }, 9.9],
+  ["a member price first", {
+    supplies: [
+      supply([price(5, { price_qualifier: "01" }), price(9.9, { price_qualifier: "05" })]),
+    ],
+  }, 9.9],
+  ["a library price alone", { supplies: [supply([price(90, { price_qualifier: "10" })])] }, null],
+  ["a price for ten copies", {
+    supplies: [supply([price(7, { minimum_order_quantity: 10 }), price(9.9)])],
+  }, 9.9],
+  ["a price of the country after one of the world", {
+    supplies: [supply([price(11), price(10, { territory: DE })])],
+  }, 10],
+  ["a market of the country after one of the world", {
+    supplies: [supply([price(11)], { regions_included: WORLD }), supply([price(10)], DE)],
+  }, 10],
+  ["a price of the country after one of its currency", {
+    supplies: [
+      supply([
+        price(11, { territory: { regions_included: ["ECZ"] } }),
+        price(10, { territory: DE }),
+      ]),
+    ],
+  }, 10],
+  ["a market of another country", {
+    supplies: [supply([price(11)], { countries_included: ["AT"] })],
+    own: [{ currency_code: "EUR", retail_price_inc_tax: 9 }],
+  }, 9],
+  ["a new price after the old one", {
+    supplies: [supply([price(11), price(12, { valid_from: "2027-01-01" })])],
+  }, 12],
+  ["a price that is to come", {
+    supplies: [
+      supply([price(5, { valid_from: "2027-02-01" }), price(6, { valid_from: "2026-01-01" })]),
+    ],
+  }, 6],
+  ["a fixed price", { supplies: [supply([price(11), price(12, { price_type: "04" })])] }, 12],
+  ["a price without tax", {
+    supplies: [supply([price(11, { price_type: "04" }), price(10, { price_type: "01" })])],
+    shop: { as: "without tax" },
+  }, 10],
+  ["a price of Quebec", {
+    supplies: [supply([price(11), price(10, { territory: { regions_included: ["CA-QC"] } })])],
+    shop: { country: "CA", region: "CA-QC" },
+  }, 10],
+  ["a price of Quebec in Ontario", {
+    supplies: [supply([price(11), price(10, { territory: { regions_included: ["CA-QC"] } })])],
+    shop: { country: "CA", region: "CA-ON" },
+  }, 11],
+  ["another currency", { supplies: [supply([price(11)])], shop: { currency: "CHF" } }, null],
+  ["an own default", {
+    own: [{ currency_code: "EUR", retail_price_inc_tax: 7 }, {
+      currency_code: "EUR",
+      retail_price_inc_tax: 8,
+      is_default: true,
+    }],
+  }, 8],
+  ["an own price with its tax", {
+    own: [{ currency_code: "EUR", retail_price: 10, tax_rate: 8.1 }],
+  }, 10.81],
+  ["an own price whose tax ends with half a cent", {
+    own: [{ currency_code: "EUR", retail_price: 1.15, tax_rate: 10 }],
+  }, 1.27],
+  ["an own default without a retail price", {
+    own: [{ currency_code: "EUR", list_price: 5, is_default: true }, {
+      currency_code: "EUR",
+      retail_price_inc_tax: 9,
+    }],
+  }, 9],
+  ["an own price without a rate", { own: [{ currency_code: "EUR", retail_price: 12 }] }, null],
+  ["an own price without tax", {
+    own: [{ currency_code: "EUR", retail_price: 12 }],
+    shop: { as: "without tax" },
+  }, 12],
+];
 
 Deno.test({
   ...TIMED,
@@ -164,57 +304,32 @@ Deno.test({
     const { ts: [choosing] } = await blocks(CLIENT, "The price of a market");
     await Deno.writeTextFile(`${cwd}/price.ts`, choosing!);
     await Deno.writeTextFile(`${cwd}/prices.ts`, PRICES);
-    const { path } = await org.create({
-      title: "Priced",
-      product_prices: [
-        { currency_code: "GBP", retail_price_inc_tax: 7 },
-        { currency_code: "GBP", retail_price_inc_tax: 8, is_default: true },
-        { currency_code: "EUR", retail_price_inc_tax: 9 },
-        { currency_code: "CHF", retail_price: 10, tax_rate: 8.1 },
-        { currency_code: "USD", retail_price: 12 },
-      ],
-    });
-    const price = (
-      price_amount: number,
-      currency_code: string,
-      others: Record<string, unknown> = {},
-    ) => ({ price_type: "02", price_amount, currency_code, ...others });
-    await org.put(`${path}/territories`, [
-      {
-        markets: [{ territory: { countries_included: ["GB"] } }],
-        supply_details: [{
-          prices: [
-            price(4, "GBP", { territory: { countries_included: ["IE"] } }),
-            price(5, "GBP", { valid_from: "2027-01-01" }),
-            price(6, "GBP", { valid_from: "2026-01-01" }),
-          ],
-        }],
-      },
-      // Without a market, a supply is for all countries.
-      {
-        supply_details: [{
-          prices: [
-            price(11, "CAD", { price_type: "04" }),
-            price(10, "CAD", { price_type: "01" }),
-          ],
-        }],
-      },
-    ]);
+    const paths: string[] = [];
+    for (const [what, { supplies = [], own = [] }] of PRICED) {
+      const { path } = await org.create({ title: `Priced: ${what}`, product_prices: own });
+      await org.put(`${path}/territories`, supplies);
+      paths.push(path);
+    }
+    const cases = PRICED.map(([what, { shop }]) => [`Priced: ${what}`, { ...SHOP, ...shop }]);
 
     const { success, output, complaints } = await runTool(
       ["--check", "prices.ts"],
-      { cwd, env },
+      { cwd, env: { ...env, CASES: JSON.stringify(cases) } },
     );
 
     assert(success, complaints);
-    assertEquals(output.trim(), "6 8 9 null 11 10.81 12 10");
-    await org.delete(path);
+    assertEquals(
+      output.trim().split("\n"),
+      PRICED.map(([what, , expected]) => `Priced: ${what} ${expected}`),
+    );
+    for (const path of paths) await org.delete(path);
   });
 
   await it("send an ONIX file and follow the feed", async () => {
     const { sh: [send] } = await blocks(ONIX, "Send a file");
     const { json: [sample] } = await blocks(ONIX, "Read the report");
-    const { sh: [, follow] } = await blocks(ONIX, "Give retailers a feed");
+    const { sh: samples } = await blocks(ONIX, "Give each recipient its own feed");
+    const follow = samples.find((sample) => sample.includes("NoProduct"));
     await Deno.writeTextFile(`${cwd}/catalogue.xml`, MESSAGE);
 
     await shell(send!, { cwd, env });
@@ -238,8 +353,8 @@ Deno.test({
   });
 
   await it("get a sheet and send it back", async () => {
-    const { sh: [get] } = await blocks(SHEETS, "Get it");
-    const { sh: [send] } = await blocks(SHEETS, "Send it");
+    const { sh: [get] } = await blocks(SHEETS, "1. Get it");
+    const { sh: [send] } = await blocks(SHEETS, "3. Send it");
 
     const report = JSON.parse(await shell(`${get}${send}`, { cwd, env }));
 
@@ -252,9 +367,9 @@ Deno.test({
     const { body } = await org.get("/api/products/changes");
     const reader = { ...env, CURSOR: body.meta.cursor };
 
-    const [, creating, finding, writing, failing, ...others] = samples;
+    const [, creating, finding, writing, getting, sending, failing, ...others] = samples;
     const run = (script: string) => shell(script, { cwd, env: reader });
-    const first = await run([creating, finding, writing, failing].join("\n"));
+    const first = await run([creating, finding, writing, getting, sending, failing].join("\n"));
     // Other transactions of the server hold the feed back.
     await new Copy(org, app).catchUp();
     const output = first + await run(others.join("\n"));
@@ -265,6 +380,7 @@ Deno.test({
       created,
       found,
       written,
+      sheet,
       refused,
       all,
       later,
@@ -283,6 +399,8 @@ Deno.test({
       ["Beacon Press", "Octavia E. Butler"],
     );
     assertEquals(found.data[0].id, created.data.id);
+    assert(sheet.data.rows > 0);
+    assertEquals(sheet.data.unchanged, sheet.data.rows);
     assert(all.data.length > 0);
     assertMatch(called.data.secret, /^whsec_/);
     // deno-lint-ignore no-explicit-any

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { STATUS } from "../../schema/errors.ts";
 import { type App, openApp } from "../support/app/harness.ts";
-import { IS_WHOLE } from "../support/app/sample.ts";
+import { IS_WHOLE_ON_EMBEDDED } from "../support/app/sample.ts";
 import { runTool } from "../support/app/tools.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
@@ -11,7 +11,7 @@ const CHROMIUM = "/usr/bin/chromium";
 
 /** What the page opens by its address: a field, a code, a guide. */
 const ADDRESSES = ["lists/91/GB", "fields/languages/language_code", "handling"]
-  .slice(0, IS_WHOLE ? 3 : 1);
+  .slice(0, IS_WHOLE_ON_EMBEDDED ? 3 : 1);
 
 Deno.test("GET /docs", TIMED, async ({ step: it }) => {
   await using app = await openApp();

@@ -243,9 +243,10 @@ type PathItem = Record<
 >;
 
 interface Body {
-  content?: Record<string, { examples?: object }>;
+  content?: Record<string, { schema?: object; examples?: object }>;
 }
 
+/** Whether a part lacks its example. Bytes, which have no schema, have none. */
 function lacksExample(body?: Body): boolean {
-  return Object.values(body?.content ?? {}).some(({ examples }) => !examples);
+  return Object.values(body?.content ?? {}).some(({ schema, examples }) => schema && !examples);
 }

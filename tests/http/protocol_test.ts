@@ -78,6 +78,29 @@ Deno.test("The protocol", async ({ step: it }) => {
     }
   });
 
+  await it("says how to find a record by its name or code, and that no path ends with a slash", async () => {
+    const hints: Record<string, string> = {
+      "/api/publishers/Penguin":
+        "The path of a publisher requires its id, a UUID: to find it by name, use /api/publishers?name=Penguin",
+      "/api/custom-fields/Shelf%20mark":
+        "The path of a custom field requires its id, a UUID: to find it by name, use /api/custom-fields?name=Shelf%20mark",
+      "/api/product-forms/BC":
+        "The path of a product form requires its id, a UUID: to find it by code, use /api/product-forms?code=BC",
+      "/api/publishers/": "Unknown path: paths have no slash at the end: use /api/publishers",
+      "/api/products/": "Unknown path: paths have no slash at the end: use /api/products",
+      "/api/products//": "Unknown path: paths have no slash at the end: use /api/products",
+      "/docs/": "Unknown path: paths have no slash at the end: use /docs",
+      "/api/nothing/Penguin": "Unknown path: see /docs and /api/openapi.json",
+      "/api/products/Emma/history":
+        "The path of a product requires its id, a UUID: to search for products, use /api/products?search=",
+    };
+    for (const [path, message] of Object.entries(hints)) {
+      const { status, body } = await org.get(path);
+
+      assertEquals([status, body.error.message], [404, message]);
+    }
+  });
+
   await it("accepts Accept-Version 1.0, the default, also as 1 (specification, 9)", async () => {
     for (const version of ["1.0", " 1.0 ", "1", " 1 ", ""]) {
       const { status } = await org.get(path, { "accept-version": version });

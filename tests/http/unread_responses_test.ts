@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { pause } from "../../db/connections/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import {
   fieldBlock,
@@ -46,17 +45,22 @@ Deno.test("A long response", TIMED, async ({ step: it }) => {
     );
   });
 
-  await it("is sent to a client that reads slowly", async () => {
-    const handler = app.variant({ sendTimeoutMs: 300 });
-    const response = await handler(
-      new Request(`http://catalogue.test${path}`, {
-        headers: { "x-api-key": org.key },
-      }),
+  await it("is sent to a client that reads slowly: each part has the full time", async () => {
+    const sendTimeoutMs = 123_456;
+    using timers = countedTimers(sendTimeoutMs);
+    const response = await app.variant({ sendTimeoutMs })(
+      new Request(`http://catalogue.test${path}`, { headers: { "x-api-key": org.key } }),
     );
+    const reader = response.body!.getReader();
     let size = 0;
-    for await (const chunk of response.body!) {
-      size += chunk.length;
-      await pause(60);
+    for (let parts = 1;; parts++) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      const isLast = size === Number(response.headers.get("content-length"));
+      assertEquals(timers.running, isLast ? 0 : 1);
+      // One at the start, and one after each part but the last.
+      assertEquals(timers.begun, isLast ? parts : parts + 1);
     }
 
     assertEquals(size, Number(response.headers.get("content-length")));
@@ -117,11 +121,12 @@ Deno.test("Unread responses", TIMED, async ({ step: it }) => {
   });
 
   await it("use up only their own key's share", async () => {
-    // The others wait for memory until the deadline.
+    // What finds no memory waits for it until a short deadline, of these requests alone.
     await using server = listen(app.variant({ deadlineMs: 2_000 }));
+    await using patient = listen(app.handler);
     const second = await org.issueKey("read");
     const get = async (key: string) => {
-      const response = await fetch(server.origin + long.path, {
+      const response = await fetch(patient.origin + long.path, {
         headers: { "x-api-key": key },
       });
       return { status: response.status, text: await response.text() };
@@ -136,7 +141,7 @@ Deno.test("Unread responses", TIMED, async ({ step: it }) => {
     await eventually(STREAMS, () => received().length, 60_000);
     const statuses = received();
     const bySecond = await get(second);
-    const byOther = await fetch(`${server.origin}/api/products`, {
+    const byOther = await fetch(`${patient.origin}/api/products`, {
       headers: { "x-api-key": other.key },
     });
     await byOther.text();
@@ -150,6 +155,35 @@ Deno.test("Unread responses", TIMED, async ({ step: it }) => {
     assertEquals(after, expected);
   });
 });
+
+/** Counts the timers of this length that begin, and those that run, until it is disposed. */
+function countedTimers(ms: number) {
+  const { setTimeout, clearTimeout } = globalThis;
+  const running = new Set<unknown>();
+  let begun = 0;
+  Object.assign(globalThis, {
+    setTimeout(work: () => void, after: number) {
+      const id = setTimeout(work, after);
+      if (after !== ms) return id;
+      begun++;
+      running.add(id);
+      return id;
+    },
+    clearTimeout(id: number) {
+      running.delete(id);
+      clearTimeout(id);
+    },
+  });
+  return {
+    get begun() {
+      return begun;
+    },
+    get running() {
+      return running.size;
+    },
+    [Symbol.dispose]: () => void Object.assign(globalThis, { setTimeout, clearTimeout }),
+  };
+}
 
 /** Sends requests on one HTTP/2 connection with an unlimited window, and reads nothing. */
 async function askWithoutReading(

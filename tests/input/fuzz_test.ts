@@ -13,7 +13,7 @@ const PRODUCTS = "/api/products";
 
 /** Entries of a code list, which rules their other texts. The entries beside them are of a scheme of the sender, and take any. */
 const CODED =
-  /^\/(?:product_identifiers\/1|subjects\/0|audiences\/1|audience_ranges\/1|related_products\/0\/product_identifiers\/0)\/(?!\w+_(?:type|identifier|qualifier)$)/;
+  /^\/(?:product_identifiers\/1|subjects\/0|audiences\/1|audience_ranges\/1|product_form_features\/0|related_products\/0\/product_identifiers\/0)\/(?!\w+_(?:type|identifier|qualifier)$)/;
 
 /** Texts that other fields of the entry require: the names of schemes, and ends of a range. */
 const REQUIRED_TEXT = /_type_name$|\/audience_ranges\/0\/\w+_(?:from|to)$/;
@@ -34,7 +34,9 @@ Deno.test("Hostile strings", async ({ step: it }) => {
   await it("are stored unchanged in every text field", async () => {
     for (let i = 0; i < HOSTILE.length; i += texts.length) {
       const strings = new Map(
-        texts.map((at, j) => [at, HOSTILE[(i + j) % HOSTILE.length]!]),
+        texts.map((at, j) => [at, HOSTILE[(i + j) % HOSTILE.length]!] as const)
+          // The number of a part has at most 50 characters.
+          .filter(([at, string]) => !at.endsWith("/part_number") || string.length <= 50),
       );
       let body: unknown = whole;
       for (const [at, string] of strings) body = replaced(body, at, string);

@@ -1,4 +1,6 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { codesIn, type OnixList } from "../../schema/onix_codes.ts";
+import { ARRAYS } from "../../schema/product.ts";
 import { testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 
@@ -56,7 +58,7 @@ const REFUSED: [body: object, ...messages: string[]][] = [
     },
     `/product_prices/0/retailprice ${field("retail_price")}`,
     `/product_prices/0/RRP ${field("retail_price")}`,
-    "/product_collections/0/collection_id This field is required",
+    "/product_collections/0/collection_id This field is required: send collection_name instead, or the id",
     `/product_collections/0/name ${field("collection_id")}`,
     `/product_collections/0/volume ${field("part_number")}`,
   ],
@@ -159,6 +161,80 @@ it("by an unknown field, a wrong code or a name instead of an id", async ({ org 
     "/api/products/batch",
   );
   assertEquals(last, `/operation ${field("operations")}`);
+});
+
+it("by the name of a record", async ({ org }) => {
+  const named: [path: string, sent: string][] = [
+    ["publishers", "publisher_name"],
+    ["imprints", "imprintName"],
+    ["collections", "collection_name"],
+    ["custom-fields", "field_name"],
+    ["titles", "title"],
+    ["formats", "label"],
+  ];
+  for (const [path, sent] of named) {
+    assertEquals(
+      await messages(org, { [sent]: "Harbour Press" }, `/api/${path}`),
+      ["/name This field is required", `/${sent} ${field("name")}`],
+    );
+  }
+});
+
+it("by an entry without a role, a record or a field", async ({ org }) => {
+  const body = {
+    title: "Emma",
+    contributors: [{}],
+    product_collections: [{}],
+    custom_fields: [{ field_value: "1" }],
+    languages: [{ language_code: "eng" }],
+  };
+  const required = (hint: string) => `This field is required: ${hint}`;
+  assertEquals(
+    new Set(await messages(org, body)),
+    new Set([
+      `/contributors/0/contributor_id ${required("send contributor_name instead, or the id")}`,
+      `/contributors/0/contributor_role_id ${
+        required("send contributor_role_code instead, such as A01 for an author, or the id")
+      }`,
+      `/product_collections/0/collection_id ${required("send collection_name instead, or the id")}`,
+      `/custom_fields/0/field_id ${required("send field_name instead, or the id")}`,
+      `/languages/0/language_role ${
+        required("such as 01 for the language of the text, see /code-lists/22")
+      }`,
+    ]),
+  );
+});
+
+it("by a code of its list, for each required code of an entry", async ({ org }) => {
+  const arrays = Object.keys(ARRAYS).map((name) => [name, [{}]]);
+  const found = (await messages(org, { title: "Emma", ...Object.fromEntries(arrays) }))
+    .filter((message) => message.includes("This field is required: such as"));
+
+  assertEquals(found.length, 11, found.join("\n"));
+  for (const message of found) {
+    const [, code, list] = /such as (\w+) .*see \/code-lists\/(\d+)$/.exec(message) ?? [];
+    assert(codesIn(Number(list) as OnixList).includes(code!), message);
+  }
+});
+
+it("by ISBNs of two books, which are stored", async ({ org }) => {
+  const { body } = await org.post("/api/products", {
+    title: "Emma",
+    isbn13: "9780141439587",
+    isbn10: "0306406152",
+  });
+  assertEquals(body.warnings, [{
+    pointer: "/isbn10",
+    code: "other_book",
+    message:
+      "The ISBN-10 is that of 9780306406157, not of the isbn13: one of the two is of another book",
+  }]);
+  const one = await org.post("/api/products", {
+    title: "Emma",
+    isbn13: "9780306406157",
+    isbn10: "0306406152",
+  });
+  assertEquals(one.body.warnings, undefined);
 });
 
 /** The errors of lists with these parameters. */

@@ -25,7 +25,11 @@ Deno.test("A parameter that an operation does not have is refused", async ({ ste
   await it("by every operation", async () => {
     for (const operation of EVERY_OPERATION) {
       const { key, method } = operation;
-      const required = key.endsWith("/readiness") ? "profile=kobo&" : "";
+      const required = key.endsWith("/readiness")
+        ? "profile=kobo&"
+        : key.endsWith("/compare")
+        ? "from=1&to=2&"
+        : "";
       const path = `${pathWith(id, operation)}?${required}pretty=true`;
 
       const { status, body } = await app.send(path, {

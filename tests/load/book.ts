@@ -72,7 +72,7 @@ function bookOf(record: Record<string, string>): Book {
   };
 }
 
-/** A name without the white space that some rows have too much: to the service, it is one with its twin. */
+/** A name without the surplus white space of some rows: to the service, both are the same name. */
 function spacedOnce(name: string): string {
   return name.trim().replace(/\s+/g, " ");
 }

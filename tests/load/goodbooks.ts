@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { undoHint } from "../../db/command_line/undo_hint.ts";
 import { readConfig } from "../../schema/config.ts";
 import { showProgress } from "../bench/progress.ts";
 import { call } from "../bench/requests.ts";
@@ -30,12 +31,14 @@ async function main([path]: string[]): Promise<number> {
   const books = booksOf(await Deno.readTextFile(path));
   const { database } = readConfig((name) => Deno.env.get(name));
   // By SQL, before the service starts: only one process opens an embedded database.
-  const { place, key } = await prepare(
+  const { place, key, organizationId } = await prepare(
     "goodbooks-10k",
     database,
     (sql, organizationId) => fillReferences(sql, organizationId, books),
   );
   console.log(`The key of the organization: ${key}`);
+  const runId = crypto.randomUUID();
+  using _hint = undoHint(organizationId, runId);
   await using service = await start({ ...place, LOG_LEVEL: "error" });
   for (let at = 0; at < books.length; at += BATCH) {
     const some = books.slice(at, at + BATCH);
@@ -49,6 +52,8 @@ async function main([path]: string[]): Promise<number> {
       "POST",
       "/products/batch",
       { operations, return: "minimal" },
+      // One undo takes back all.
+      { "x-request-id": runId },
     );
     for (const result of data) {
       assertEquals(result.status, 201, JSON.stringify(result));

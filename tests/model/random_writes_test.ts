@@ -136,15 +136,15 @@ const WRITES = [create, update, update, remove, bySql, bySql, bySql];
 /** What other fields of a body decide: the form of the format, and announced dates. */
 const DERIVED = ["product_form_id", "publishing_dates"];
 
-/** What says the same as another field, which changes it if the body has that. */
-const RESTATED: Record<string, string> = {
+/** Fields that mirror another field, which changes with it if the body has that one. */
+const MIRRORED: Record<string, string> = {
   cover_image_url: "supporting_resources",
   supporting_resources: "cover_image_url",
   product_territories: "product_availability_id",
 };
 
 function isDerived(name: string, body: Any): boolean {
-  return DERIVED.includes(name) || RESTATED[name]! in body;
+  return DERIVED.includes(name) || MIRRORED[name]! in body;
 }
 
 /** The fields that are drawn one by one. */

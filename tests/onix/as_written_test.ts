@@ -1,9 +1,9 @@
-import { assert, assertEquals } from "@std/assert";
-import { parseDate } from "../../schema/onix/rules/dates.ts";
-import { nameWords } from "../../schema/onix/mapping/person_names.ts";
-import { childValue, element } from "../../schema/onix/xml/element.ts";
-import { dataElement } from "../../schema/onix/rules/facts.ts";
-import { expectedCodes } from "../../schema/onix/rules/kinds.ts";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { parseDate } from "../../features/onix/schema/rules/dates.ts";
+import { nameWords } from "../../features/onix/schema/xml/person_names.ts";
+import { childValue, element } from "../../features/onix/schema/xml/element.ts";
+import { dataElement } from "../../features/onix/schema/rules/facts.ts";
+import { expectedCodes } from "../../features/onix/schema/rules/kinds.ts";
 import { least, leastWith, xml } from "./records.ts";
 import { imported, leavesOf, message, readRecord, recordsOf, writeRecord } from "./support.ts";
 import { objectsIn } from "../../schema/objects.ts";
@@ -400,6 +400,23 @@ Deno.test("Of an amount and a code of a price, the amount goes out, as it is rea
   );
   assertEquals(/PriceAmount = 9.5/.test(sent), true, sent);
   assertEquals(/PriceCoded|UnpricedItemType/.test(sent), false, sent);
+});
+
+Deno.test("A price of 0 is free of charge, in whatever form", async () => {
+  for (const zero of ["0", "00", "0.", "0.00", ".0", "0,00", "+0", "+0.", "+.00"]) {
+    const { incoming, book, received } = await readOf(
+      `ProductSupply(SupplyDetail(Price(PriceType=02 PriceAmount=${zero})))`,
+    );
+    assertStringIncludes(
+      JSON.stringify(incoming.values.product_territories),
+      '"price_amount":0',
+      zero,
+    );
+    const sent = JSON.stringify(
+      leavesOf(writeRecord(book, received, "3.1").record),
+    );
+    assertStringIncludes(sent, "UnpricedItemType = 01", zero);
+  }
 });
 
 Deno.test("A price of 0 beside a reason for no price is none", async () => {

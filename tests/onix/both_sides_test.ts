@@ -4,16 +4,16 @@ import { onixTestsOf } from "../support/client/onix.ts";
 import { message, record } from "../support/data/onix.ts";
 import { xml } from "./records.ts";
 
-/* What the sender and people here write beside each other, each of which is right alone. */
+/* Merges in which incoming and local values are each valid, but not both together. */
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-const it = onixTestsOf("What two sides have written");
+const it = onixTestsOf("A merge of incoming and local values");
 
 const codes = ({ messages }: Any) => messages.map(({ code }: Any) => code);
 
-/** What is told of a field that both have changed. */
+/** The codes of messages about a conflict, by mode. */
 const CONFLICT = {
   keep: ["edit_overwritten"],
   protect: ["edit_kept"],
@@ -23,17 +23,69 @@ const CONFLICT = {
 const GB = { countries_included: ["GB"] };
 const ROW = { sales_rights_type: "03", is_rest_of_world: true };
 
-/** Rights in a record, what is written here, the rights of the next record, and those after it that stay and that give way. */
+/** Entries of a record, the edit of one, the entries that replace it, and what of the edit is then found. */
 // deno-fmt-ignore
-const RIGHTS: [first: string, here: (rights: Any[]) => object[], next: string, kept: string[], taken: string[]][] = [
+const REPLACED: [what: string, block: string, first: string, edit: [path: string, (product: Any) => unknown], next: string, found: boolean][] = [
+  ["a right by one of another type", "PublishingDetail", "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB))", RIGHT_OF_OURS(),
+    "SalesRights(SalesRightsType=03 Territory(CountriesIncluded=GB))", false],
+  ["a right with a publisher by one of another type", "PublishingDetail", "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB) PublisherName=Quay)", RIGHT_OF_OURS(),
+    "SalesRights(SalesRightsType=03 Territory(CountriesIncluded=GB) PublisherName=Quay)", false],
+  ["a right by one of elsewhere", "PublishingDetail", "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB))", RIGHT_OF_OURS(),
+    "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=US))", false],
+  ["a right that gets one more country", "PublishingDetail", "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB))", RIGHT_OF_OURS(),
+    `SalesRights(SalesRightsType=01 Territory(CountriesIncluded="GB IE"))`, true],
+  ["a prize by another", "CollateralDetail", "Prize(PrizeName=Anchor)", PRIZE_OF_OURS(), "Prize(PrizeName=Buoy)", false],
+  ["a prize whose name is corrected", "CollateralDetail", "Prize(PrizeName=Anchr PrizeYear=2026)", PRIZE_OF_OURS(), "Prize(PrizeName=Anchor PrizeYear=2026)", true],
+];
+
+function RIGHT_OF_OURS(): [string, (product: Any) => unknown] {
+  return [
+    "/sales-rights",
+    ({ product_sales_rights: [right] }) => [{ ...right, publisher_name: "Ours" }],
+  ];
+}
+
+function PRIZE_OF_OURS(): [string, (product: Any) => unknown] {
+  return ["", ({ collateral: [prize] }) => ({ collateral: [{ ...prize, prize_jury: "Ours" }] })];
+}
+
+it("an edit stays with its entry, and never moves to one that replaces it", async ({ org, onix, product }) => {
+  for (const [what, block, first, [path, edit], next, found] of REPLACED) {
+    const text = (entries: string) => {
+      const whole = record({ reference: what, isbn: null });
+      const added = whole.includes(`</${block}>`)
+        ? whole.replace(`</${block}>`, xml(entries) + "$&")
+        : whole.replace("<PublishingDetail>", `${xml(`${block}(${entries})`)}$&`);
+      return message(added);
+    };
+    const { outcomes: [{ id }] } = await onix.report(text(first));
+    const put = await org.put(`/api/products/${id}${path}`, edit(await product(id)));
+    assertEquals(put.status, 200, put.text);
+
+    const report = await onix.report(text(next));
+
+    assertEquals(codes(report.outcomes[0]), found ? [] : ["edit_overwritten"], what);
+    const { product_sales_rights, collateral } = await product(id);
+    const shown = JSON.stringify([product_sales_rights, collateral]);
+    assertEquals(shown.includes("Ours"), found, what);
+  }
+});
+
+/** Base, local edit and incoming rights, and the rights after the merge with `protect` and with `keep`. */
+// deno-fmt-ignore
+const RIGHTS: [first: string, local: (rights: Any[]) => object[], next: string, kept: string[], taken: string[]][] = [
   ["SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB))", (rights) => [...rights, ROW],
     "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB)) ROWSalesRightsType=02", ["01 GB", "03 world"], ["01 GB", "02 world"]],
   ["SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB))", ([right]) => [{ ...right, territory: null, is_rest_of_world: true }],
     "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB)) ROWSalesRightsType=02", ["01 world"], ["01 GB", "02 world"]],
+  ["SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB))", ([right]) => [{ ...right, sales_rights_type: "02" }],
+    "SalesRights(SalesRightsType=03 Territory(CountriesIncluded=GB))", ["02 GB"], ["03 GB"]],
+  ["SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB)) ROWSalesRightsType=01", ([right, rest]) => [right, { ...rest, sales_rights_type: "02" }],
+    "SalesRights(SalesRightsType=01 Territory(CountriesIncluded=GB)) ROWSalesRightsType=03", ["01 GB", "02 world"], ["01 GB", "03 world"]],
 ];
 
-it("one right alone is of the rest of the world", async ({ org, onix, product }) => {
-  for (const [first, here, next, kept, taken] of RIGHTS) {
+it("one right alone is of the rest of the world, or of a territory", async ({ org, onix, product }) => {
+  for (const [first, local, next, kept, taken] of RIGHTS) {
     for (const [edits, told] of Object.entries(CONFLICT)) {
       const reference = crypto.randomUUID();
       const text = (rights: string) =>
@@ -45,7 +97,7 @@ it("one right alone is of the rest of the world", async ({ org, onix, product })
       const { product_sales_rights } = await product(id);
       const put = await org.put(
         `/api/products/${id}/sales-rights`,
-        here(product_sales_rights),
+        local(product_sales_rights),
       );
       assertEquals(put.status, 200, put.text);
 
@@ -73,12 +125,12 @@ const PRICE = (...more: string[]) =>
 const OURS = { price_type: "02", price_amount: 9.99, currency_code: "GBP" };
 const FROM = (date: string) => `PriceDate(PriceDateRole=14 Date=${date})`;
 
-/** The prices of a record, one that is written here, those of the next record, and whether two are told. */
+/** Base prices, a local one, incoming prices, and whether a warning reports two rival ones. */
 // deno-fmt-ignore
-const PRICES: [what: string, first: string, here: object | null, next: string, told: boolean][] = [
+const PRICES: [what: string, first: string, local: object | null, next: string, told: boolean][] = [
   ["the sender's could not be read", "Price(PriceType=02 PriceAmount=7.99 CurrencyCode=GBP Territory(CountriesIncluded=XX))",
     { ...OURS, territory: GB }, PRICE(), true],
-  ["one was added here", PRICE(), OURS, PRICE("PriceIdentifier(PriceIDType=01 IDTypeName=ours IDValue=1)"), true],
+  ["one was added locally", PRICE(), OURS, PRICE("PriceIdentifier(PriceIDType=01 IDTypeName=ours IDValue=1)"), true],
   ["of a part of its country", PRICE("Territory(CountriesIncluded=GB)"), { ...OURS, territory: { regions_included: ["GB-SCT"] } }, PRICE("Territory(CountriesIncluded=\"GB IE\")"), true],
   ["both are the sender's", PRICE(), null, PRICE() + PRICE(), true],
   ["of an excluded country", PRICE(), { ...OURS, territory: GB }, PRICE("Territory(RegionsIncluded=WORLD CountriesExcluded=GB)"), false],
@@ -91,7 +143,7 @@ const PRICES: [what: string, first: string, here: object | null, next: string, t
 ];
 
 it("two prices of one type, currency, country and time are told", async ({ org, onix, product }) => {
-  for (const [what, first, here, next, told] of PRICES) {
+  for (const [what, first, local, next, told] of PRICES) {
     const reference = `prices ${what}`;
     const text = (prices: string, title: string) =>
       message(
@@ -100,7 +152,7 @@ it("two prices of one type, currency, country and time are told", async ({ org, 
       );
     const { outcomes: [{ id }] } = await onix.report(text(first, "One"));
     const { product_territories } = await product(id);
-    if (here) product_territories[0].supply_details[0].prices.push(here);
+    if (local) product_territories[0].supply_details[0].prices.push(local);
     const put = await org.put(
       `/api/products/${id}/territories`,
       product_territories,
@@ -111,7 +163,7 @@ it("two prices of one type, currency, country and time are told", async ({ org, 
 
     const { messages } = report.outcomes[0];
     const [{ supply_details: [{ prices }] }] = (await product(id)).product_territories;
-    assertEquals(prices.length, here || told ? 2 : prices.length, what);
+    assertEquals(prices.length, local || told ? 2 : prices.length, what);
     assertEquals(codes({ messages }), told ? ["two_prices"] : [], what);
     const alone = await onix.report(text(next, "Three"));
     assertEquals(codes(alone.outcomes[0]), told ? ["two_prices"] : [], what);
@@ -217,7 +269,7 @@ const PLACES: Place[] = [
 const NEXT_DAY = "Date=20270406";
 const NEXT_MONTHS = ["Date[dateformat=01]=202704", "DateFormat=01 Date=202704"].slice(0, WAYS);
 
-/** The dates of two records, between which one is written here. */
+/** Base and incoming dates, and a local one that is written between them. */
 function formsOf(firsts: string[] = [DAY, ...MONTHS]) {
   return firsts.flatMap((first) =>
     [NEXT_DAY, ...NEXT_MONTHS].map((next) => [first, next] as const)
@@ -225,71 +277,67 @@ function formsOf(firsts: string[] = [DAY, ...MONTHS]) {
 }
 
 it("a date and its form are one value, wherever it stands", async ({ org, onix, product }) => {
-  for (const { what, element, at, path, array, shown, edit, firsts } of PLACES) {
-    for (const [first, next] of formsOf(firsts)) {
-      for (const edits of Object.keys(CONFLICT)) {
-        const name = `${what}, ${first}, ${next}, ${edits}`;
-        const text = (date: string, title: string, reference = name) =>
-          message(
-            record({ reference, title, isbn: null })
-              .replace(at, xml(element(date)) + "$&"),
-          );
-        const datesOf = async (id: string) => shown(await product(id));
-        const { outcomes: [{ id }] } = await onix.report(text(first, "One"));
-        const before = await product(id);
-        const isKnown = shown(before).length > 0;
-        edit(before);
-        const put = await org.put(
-          `/api/products/${id}${path}`,
-          path ? before[array] : { [array]: before[array] },
-        );
-        assertEquals(put.status, 200, name + put.text);
-        const ours = await datesOf(id);
-        assertEquals(ours, [OUR_DAY], name);
-        const own = await onix.xml(`/${id}`);
-        assertEquals(own.includes("<Date>20270305</Date>"), true, name);
+  for (const edits of Object.keys(CONFLICT)) {
+    const cases = PLACES.flatMap((place) =>
+      formsOf(place.firsts).map(([first, next]) => ({
+        ...place,
+        ...{ first, next, name: `${place.what}, ${first}, ${next}, ${edits}` },
+      }))
+    );
+    const text = (which: "first" | "next", title: string, alone = "") =>
+      message(...cases.map((one) =>
+        record({ reference: one.name + alone, title, isbn: null })
+          .replace(one.at, xml(one.element(one[which])) + "$&")
+      ));
+    const { outcomes: created } = await onix.report(text("first", "One"));
+    const isCached: boolean[] = [];
+    for (const [i, { name, path, array, shown, edit }] of cases.entries()) {
+      const { id } = created[i];
+      const before = await product(id);
+      isCached.push(shown(before).length > 0);
+      edit(before);
+      const put = await org.put(
+        `/api/products/${id}${path}`,
+        path ? before[array] : { [array]: before[array] },
+      );
+      assertEquals(put.status, 200, name + put.text);
+      assertEquals(shown(await product(id)), [OUR_DAY], name);
+      const own = await onix.xml(`/${id}`);
+      assertEquals(own.includes("<Date>20270305</Date>"), true, name);
+    }
 
-        await onix.report(text(first, "Two"));
-        assertEquals(await datesOf(id), ours, name);
-        const { updated, outcomes } = await onix.report(
-          text(next, "Three"),
-          `?edits=${edits}`,
-        );
+    await onix.report(text("first", "Two"));
+    for (const [i, { name, shown }] of cases.entries()) {
+      assertEquals(shown(await product(created[i].id)), [OUR_DAY], name);
+    }
+    const { outcomes } = await onix.report(text("next", "Three"), `?edits=${edits}`);
 
-        assertEquals(updated, 1, name + JSON.stringify(outcomes));
-        const { outcomes: [{ id: other }] } = await onix.report(
-          text(next, "Three", `${name} alone`),
-        );
-        const theirs = await datesOf(other);
-        // A month that no field holds changes nothing there.
-        const isUnread = !isKnown && theirs.length === 0 &&
-          edits !== "overwrite";
-        const expected = edits === "protect" || isUnread ? ours : theirs;
-        assertEquals(
-          await datesOf(id),
-          expected,
-          name + JSON.stringify(outcomes),
-        );
-        assertEquals(
-          (await onix.report(text(next, "Three"))).unchanged,
-          1,
-          name,
-        );
-        const sent = await onix.xml(`/${id}`);
-        for (const date of expected) {
-          const digits = date.replaceAll("-", "");
-          // A span says it in the form of its sender.
-          const isSent = what === "price within" && expected === theirs
-            ? sent.includes(`>${digits.slice(0, 6)}`)
-            : sent.includes(`>${digits}<`);
-          assertEquals(isSent, true, name);
-        }
+    const { outcomes: alone } = await onix.report(text("next", "Three", " alone"));
+    for (const [i, { what, name, shown }] of cases.entries()) {
+      const { id } = created[i];
+      const told = name + JSON.stringify(outcomes[i]);
+      assertEquals([outcomes[i].id, outcomes[i].outcome], [id, "updated"], told);
+      const theirs = shown(await product(alone[i].id));
+      // A month that no field holds changes nothing there.
+      const isUnread = !isCached[i] && theirs.length === 0 && edits !== "overwrite";
+      const expected = edits === "protect" || isUnread ? [OUR_DAY] : theirs;
+      assertEquals(shown(await product(id)), expected, told);
+      const sent = await onix.xml(`/${id}`);
+      for (const date of expected) {
+        const digits = date.replaceAll("-", "");
+        // A span says it in the form of its sender.
+        const isSent = what === "price within" && expected === theirs
+          ? sent.includes(`>${digits.slice(0, 6)}`)
+          : sent.includes(`>${digits}<`);
+        assertEquals(isSent, true, name);
       }
     }
+    const { unchanged, outcomes: repeated } = await onix.report(text("next", "Three"));
+    assertEquals(unchanged, cases.length, JSON.stringify(repeated));
   }
 });
 
-/** The dates that no field holds, and what stands beside each of them and is edited here. */
+/** Dates without a field, and the local edit beside each of them. */
 // deno-fmt-ignore
 const KEPT: [what: string, element: (date: string) => string, at: RegExp, edited: string, edit: (product: Any) => Any][] = [
   ["birth", (date) => `ContributorDate(ContributorDateRole=50 ${date})`, /<\/Contributor>/, "<ContributorRole>B01</ContributorRole>",
@@ -305,41 +353,49 @@ const KEPT: [what: string, element: (date: string) => string, at: RegExp, edited
 ];
 
 it("a date that no field holds goes out as its sender said it last", async ({ org, onix, product }) => {
-  for (const [what, element, at, edited, edit] of KEPT) {
-    for (const [first, next] of formsOf()) {
-      for (const edits of Object.keys(CONFLICT)) {
-        const name = `${what}, ${first}, ${next}, ${edits}`;
-        const text = (date: string) =>
-          message(
-            record({ reference: name, isbn: null })
-              .replace(at, xml(element(date)) + "$&"),
-          );
-        const { outcomes: [{ id }] } = await onix.report(text(first));
-        const put = await org.put(`/api/products/${id}`, edit(await product(id)));
-        assertEquals(put.status, 200, name + put.text);
-        const digits = (form: string) => `>${form.slice(form.lastIndexOf("=") + 1)}<`;
-        const own = await onix.xml(`/${id}`);
-        assertEquals([own.includes(digits(first)), own.includes(edited)], [true, true], name + own);
+  for (const edits of Object.keys(CONFLICT)) {
+    const cases = KEPT.flatMap(([what, element, at, edited, edit]) =>
+      formsOf().map(([first, next]) => ({
+        ...{ element, at, edited, edit, first, next },
+        name: `${what}, ${first}, ${next}, ${edits}`,
+      }))
+    );
+    const text = (which: "first" | "next") =>
+      message(...cases.map((one) =>
+        record({ reference: one.name, isbn: null })
+          .replace(one.at, xml(one.element(one[which])) + "$&")
+      ));
+    const digits = (form: string) => `>${form.slice(form.lastIndexOf("=") + 1)}<`;
+    const { outcomes: created } = await onix.report(text("first"));
+    for (const [i, { name, first, edited, edit }] of cases.entries()) {
+      const { id } = created[i];
+      const put = await org.put(`/api/products/${id}`, edit(await product(id)));
+      assertEquals(put.status, 200, name + put.text);
+      const own = await onix.xml(`/${id}`);
+      assertEquals([own.includes(digits(first)), own.includes(edited)], [true, true], name + own);
+    }
 
-        const { updated, outcomes } = await onix.report(text(next), `?edits=${edits}`);
+    const { outcomes } = await onix.report(text("next"), `?edits=${edits}`);
 
-        assertEquals([updated, codes(outcomes[0])], [1, []], name + JSON.stringify(outcomes));
-        const sent = await onix.xml(`/${id}`);
-        assertEquals(
-          [digits(first), digits(next), edited].map((one) => sent.includes(one)),
-          [false, true, edits !== "overwrite"],
-          name + sent,
-        );
-      }
+    for (const [i, { name, first, next, edited }] of cases.entries()) {
+      const { id } = created[i];
+      const told = [outcomes[i].id, outcomes[i].outcome, codes(outcomes[i])];
+      assertEquals(told, [id, "updated", []], name + JSON.stringify(outcomes[i]));
+      const sent = await onix.xml(`/${id}`);
+      assertEquals(
+        [digits(first), digits(next), edited].map((one) => sent.includes(one)),
+        [false, true, edits !== "overwrite"],
+        name + sent,
+      );
     }
   }
 });
 
-/** Prices of one supply, as the sender numbers them and as they are written here. */
+/** Prices of one supply: incoming ones with the sender's numbers, and local ones. */
 const amounts = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** Arrays that a record and people here fill together. */
+/** Arrays with incoming and local entries. */
 // deno-fmt-ignore
 const FULL: [what: string, path: string, array: string, element: (numbers: number[]) => string, at: RegExp,
   entriesOf: (product: Any) => Any[], entry: (number: number) => object][] = [
@@ -389,6 +445,55 @@ it("what both have is more than an array holds, which rejects the record alone",
   }
 });
 
+/** Supplies of a first record, the block that takes a market away, and the suppliers that are left. */
+// deno-fmt-ignore
+const REMOVED: Record<string, [first: string[], block: string, left: string[]]> = {
+  "by its reference alone": [["GB", "DE"], "ProductSupply(MarketReference=DE)", ["GB"]],
+  "with its market": [["GB", "DE"], "ProductSupply(MarketReference=DE Market(Territory(CountriesIncluded=DE)))", ["GB"]],
+  "which is the only one": [["DE"], "ProductSupply(MarketReference=DE)", []],
+  "which nobody has": [["GB"], "ProductSupply(MarketReference=FR)", ["GB"]],
+};
+
+it("a market that the sender takes away has no supply, in any release", async ({ org, onix, product }) => {
+  const supply = (country: string) =>
+    `ProductSupply(MarketReference=${country} Market(Territory(CountriesIncluded=${country})) SupplyDetail(Supplier(SupplierRole=01 SupplierName="Quay ${country}") ProductAvailability=20 Price(PriceType=02 PriceAmount=10 CurrencyCode=EUR)))`;
+  for (const [what, [first, block, left]] of Object.entries(REMOVED)) {
+    for (const type of ["04", "03"]) {
+      const reference = `${what} ${type}`;
+      const text = (notification: string, supplies: string) =>
+        message(
+          record({ reference, isbn: null, notification })
+            .replace(/<ProductSupply>[^]*<\/ProductSupply>/, xml(supplies)),
+        ).replace('release="3.0"', 'release="3.1"').replace("onix/3.0", "onix/3.1");
+      const { outcomes: [{ id }] } = await onix.report(text("03", first.map(supply).join(" ")));
+      // A full record repeats what is left.
+      const repeated = type === "03" ? left.map(supply) : [];
+
+      const { outcomes } = await onix.report(text(type, [...repeated, block].join(" ")));
+
+      assertEquals(outcomes.flatMap(codes), [], reference);
+      const { product_territories } = await product(id);
+      assertEquals(product_territories.map((one: Any) => one.market_reference), left, reference);
+      // A user who empties a market takes it away, too.
+      const emptied = [...product_territories, {
+        market_reference: "AT",
+        markets: [{ territory: { countries_included: ["AT"] } }],
+        supply_details: [],
+      }];
+      const put = await org.put(`/api/products/${id}/territories`, emptied);
+      assertEquals(put.status, 200, put.text);
+      for (const release of ["3.0", "3.1"]) {
+        const sent = await onix.xml(`/${id}?release=${release}`);
+        assertEquals(
+          Array.from(sent.matchAll(/<SupplierName>Quay (\w+)|<SupplierName>/g), ([, name]) => name),
+          left,
+          `${reference} ${release}`,
+        );
+      }
+    }
+  }
+});
+
 /** A supply under the reference of its market. */
 const MARKET = (country: string, amount: number) =>
   `ProductSupply(MarketReference=UK Market(Territory(CountriesIncluded=${country})) SupplyDetail(Supplier(SupplierRole=01 SupplierName=Quay) ProductAvailability=20 Price(PriceType=02 PriceAmount=${amount} CurrencyCode=GBP)))`;
@@ -429,7 +534,7 @@ it("markets of one reference are told apart by where they are", async ({ org, on
     await write(`two ${edits}`, query, ["GB", 3], ["IE", 2]);
     assertEquals(await amountsOf(id), ["UK GB 3", `UK IE ${isLost ? 2 : 20}`], edits);
 
-    // One of two is added here, and then by the sender.
+    // One of two is added locally, and then by the sender.
     const { id: other } = await write(`one ${edits}`, "", ["GB", 1]);
     await edit(other, (all) => {
       const withoutIds = (name: string, value: unknown) => name === "id" ? undefined : value;

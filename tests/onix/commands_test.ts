@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { cursor } from "../../db/commands/arguments.ts";
+import { cursor } from "../../features/transfer/commands/transfer.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
-import { exportMessage } from "../../db/onix/export.ts";
+import { exportMessage } from "../../features/onix/db/out/export.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
@@ -180,6 +180,7 @@ Deno.test("deno task import and export with ONIX", async (t) => {
           ...operations,
           memory: operations.memory,
           lookUp: (statement) => operations.lookUp(statement),
+          inBackground: (statements) => operations.inBackground(statements),
           // As after the loss of a connection.
           transaction: async (work, ...opening) => {
             await operations.transaction(work, ...opening);

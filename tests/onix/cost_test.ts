@@ -1,8 +1,8 @@
 import { assert } from "@std/assert";
-import { KINDS, validValue } from "../../schema/onix/rules/kinds.ts";
-import { fromStored } from "../../schema/onix/xml/read.ts";
-import { indented, toStored } from "../../schema/onix/xml/write.ts";
-import { IS_WHOLE } from "../support/app/sample.ts";
+import { KINDS, validValue } from "../../features/onix/schema/rules/kinds.ts";
+import { fromStored } from "../../features/onix/schema/xml/read.ts";
+import { indented, toStored } from "../../features/onix/schema/xml/write.ts";
+import { IS_WHOLE_ON_EMBEDDED } from "../support/app/sample.ts";
 import { least, xml } from "./records.ts";
 import { bookOf, message, readRecord, recordsOf, writeRecord } from "./support.ts";
 import { TIMED } from "../support/app/deadline.ts";
@@ -12,7 +12,7 @@ import { TIMED } from "../support/app/deadline.ts";
  * the time. The square of the time for twice the input is four times as much.
  */
 
-const SIZE = IS_WHOLE ? 200_000 : 50_000;
+const SIZE = IS_WHOLE_ON_EMBEDDED ? 200_000 : 50_000;
 
 /** More than this for twice the input is not linear. */
 const MAX_RATIO = 3;

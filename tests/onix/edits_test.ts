@@ -180,7 +180,7 @@ it("each sender is compared with its own last record", async ({ org, onix, produ
     "Ours",
   ]);
   assertEquals(codes(report.outcomes[0]), ["edit_overwritten"]);
-  // What goes out is the record last received, with what is here.
+  // The export has the last record received, with local values.
   assert((await onix.xml(`/${id}`)).includes("<TitleText>EMMA<"));
   assertEquals((await shop!(ofShop)).unchanged, 1);
   // One that is new is compared with the last of any.
@@ -191,6 +191,18 @@ it("each sender is compared with its own last record", async ({ org, onix, produ
   ]);
   assertEquals((await shop!(ofShop, "?edits=overwrite")).updated, 1);
   assertEquals((await product(id)).subtitle, null);
+});
+
+it("each sender is compared with its last record, and with none before it", async ({ org, onix, product }) => {
+  const send = (sender: string, pages: number) =>
+    onix.report(sent("20261101", sender, record({ pages })));
+  const { outcomes: [{ id }] } = await send("Press", 300);
+  await send("Shop", 320);
+  await send("Press", 310);
+  await org.put(`/api/products/${id}`, { page_count: 500 });
+
+  assertEquals((await send("Press", 310)).unchanged, 1);
+  assertEquals((await product(id)).page_count, 500);
 });
 
 it("a record of every sender is kept, of few at once", async ({ org, onix, sql }) => {
@@ -322,6 +334,20 @@ it2("of the supply of one market", async ({ org, onix, product }) => {
   );
 });
 
+it2("whose only supply cannot be read removes the supply before", async ({ onix, product }) => {
+  const { outcomes: [{ id }] } = await onix.report(message(record()));
+  const update = partial(record(), "ProductSupply").replace(
+    "<SupplyDetail>",
+    xml("Market(Territory(CountriesIncluded=XQ))") + "$&",
+  );
+
+  const { outcomes: [outcome], updated } = await onix.report(message(update));
+
+  assertEquals([updated, codes(outcome)], [1, ["invalid_code"]]);
+  assertEquals((await product(id)).product_territories, []);
+  assertEquals((await onix.xml(`/${id}`)).includes("7.99"), false);
+});
+
 it2(
   "of a supply whose market cannot be read, however often it comes",
   async ({ org, onix, product, sql }) => {
@@ -400,12 +426,12 @@ it3("and two references of one ISBN are no one product", async ({ onix }) => {
 it3(
   "and not by an ISBN that its own record corrects, before or after it",
   async ({ onix, product }) => {
-    const fillers = Array.from(
+    const placeholders = Array.from(
       { length: 120 },
       (_, i) => record({ reference: `between ${i}`, isbn: isbnOf(100 + i) }),
     );
-    await onix.report(message(...fillers));
-    for (const between of [[], fillers]) {
+    await onix.report(message(...placeholders));
+    for (const between of [[], placeholders]) {
       for (const order of [["own", "other"], ["other", "own"]]) {
         const name = `${order[0]} ${between.length}`;
         const [one, two] = [isbnOf(31), isbnOf(32)];
@@ -659,6 +685,41 @@ it4(
   },
 );
 
+it4("of one name and no identifiers are as many as their record has", async ({ onix, product }) => {
+  const note = (text: string) => `<BiographicalNote>${text}</BiographicalNote>`;
+  const two = person("John Smith", undefined, note("Sails.")) +
+    person("John Smith", undefined, note("Bakes."));
+  const { outcomes: [{ id, messages }] } = await onix.report(message(book("a", 1, two)));
+
+  assertEquals(messages, []);
+  assertEquals((await product(id)).contributors.length, 2);
+});
+
+it4(
+  "found under another name are no edit, also after one that was taken back",
+  async ({ org, onix, product }) => {
+    await org.post("/api/contributors", { name: "Ann Lee", orcid: ONE });
+    const text = (title: string, ...others: string[]) =>
+      message(book("a", 1, person("A. Lee", ONE), ...others).replace("Emma", title));
+    const { outcomes: [{ id }] } = await onix.report(text("One"));
+    const put = (...roles: string[]) =>
+      org.put(`/api/products/${id}`, {
+        contributors: roles.map((role) => ({
+          contributor_name: "Ann Lee",
+          contributor_role_code: role,
+        })),
+      });
+    await put("A01", "B01");
+    await onix.report(text("Two"));
+    await put("A01");
+
+    const report = await onix.report(text("Two", person("Bo Ray")));
+
+    assertEquals(codes(report.outcomes[0]), ["name_differs"]);
+    assertEquals((await product(id)).contributors.length, 2);
+  },
+);
+
 it4("with one identifier and two names are two", async ({ onix, product }) => {
   const report = await onix.report(
     message(book("a", 1, person("Ann Lee", ONE), person("Bob Ray", ONE))),
@@ -775,9 +836,9 @@ it4(
   },
 );
 
-/** Dates of publication: what the sender says, a day that is set here, and what the sender says next. */
+/** Dates of publication: base, local and incoming. */
 // deno-fmt-ignore
-const DATES: [first: string, here: object, next: string][] = [
+const DATES: [base: string, local: object, incoming: string][] = [
   ['<Date dateformat="01">202703</Date>', { publication_date: "2027-03-05" }, '<Date dateformat="01">202704</Date>'],
   ['<Date dateformat="01">202703</Date>', { publication_date: "2027-03-05" }, '<Date dateformat="05">2028</Date>'],
   ['<Date dateformat="05">2027</Date>', { publication_date: "2027-03-05" }, "<Date>20270406</Date>"],
@@ -791,7 +852,7 @@ it("a date of publication is one value, however much of it is known", async ({ o
     const { publication_date, publishing_dates } = await product(id);
     return [publication_date, publishing_dates.map(({ date }: Any) => date)];
   };
-  for (const [first, here, next] of DATES) {
+  for (const [base, local, incoming] of DATES) {
     for (const [edits, told] of Object.entries(CONFLICT)) {
       const reference = `date ${crypto.randomUUID()}`;
       const dated = (date: string, title = "One") =>
@@ -799,14 +860,14 @@ it("a date of publication is one value, however much of it is known", async ({ o
           record({ reference, title, isbn: null })
             .replace("<Date>20270131</Date>", date),
         );
-      const { outcomes: [{ id }] } = await onix.report(dated(first));
-      const put = await org.put(`/api/products/${id}`, here);
+      const { outcomes: [{ id }] } = await onix.report(dated(base));
+      const put = await org.put(`/api/products/${id}`, local);
       assertEquals(put.status, 200, put.text);
       const ours = await said(id);
-      await onix.report(dated(first, "Two"));
+      await onix.report(dated(base, "Two"));
       assertEquals(await said(id), ours);
 
-      const report = await onix.report(dated(next, "Three"), `?edits=${edits}`);
+      const report = await onix.report(dated(incoming, "Three"), `?edits=${edits}`);
 
       assertEquals(report.updated, 1, JSON.stringify(report));
       assertEquals(
@@ -814,14 +875,14 @@ it("a date of publication is one value, however much of it is known", async ({ o
         told,
       );
       const { outcomes: [{ id: other }] } = await onix.report(
-        dated(next).replace(reference, `${reference} alone`),
+        dated(incoming).replace(reference, `${reference} alone`),
       );
       assertEquals(
         await said(id),
         edits === "protect" ? ours : await said(other),
-        `${first} ${next} ${edits}`,
+        `${base} ${incoming} ${edits}`,
       );
-      const again = await onix.report(dated(next, "Three"));
+      const again = await onix.report(dated(incoming, "Three"));
       assertEquals(again.unchanged, 1);
     }
   }

@@ -15,13 +15,13 @@ import { type Any, variationsOf, varied } from "../support/data/varied.ts";
 import { writeRecord, written } from "./support.ts";
 
 /*
- * What becomes of an edit, for every field that a record says: the sender changes it, or it
- * is changed here, or both, or neither, in each of the three modes. The fields and their
- * values follow from the description of products. What is expected is what other
- * organizations have that only take the message, or only edit.
+ * Merges of every field that a record can contain: changed by the sender (incoming), by a user
+ * (local), by both or by neither, in each of the three modes. The fields and their values are
+ * generated from the description of products. Expected values come from two other organizations: one
+ * that only imports the message, and one that only edits.
  */
 
-const CHANGES = ["sender", "here", "both", "neither"] as const;
+const CHANGES = ["incoming", "local", "both", "neither"] as const;
 const MODES = ["keep", "protect", "overwrite"] as const;
 
 /** One field with the two values that it gets. */
@@ -105,17 +105,17 @@ Deno.test("Every edit stays, or is told", async (t) => {
   const steps = CHANGES.flatMap((change) => MODES.map((mode) => [change, mode] as const));
   for (const [at, [change, mode]] of steps.entries()) {
     await t.step(`${change}, edits=${mode}`, async () => {
-      const isHere = change === "here" || change === "both";
-      const isSent = change === "sender" || change === "both";
+      const isLocal = change === "local" || change === "both";
+      const isSent = change === "incoming" || change === "both";
       const chosen = cases.map((_, i) => i).filter((i) =>
         (IS_WHOLE || i % steps.length === at) &&
         (change !== "both" || cases[i]!.hasTwo)
       );
-      const here = await scene(app);
-      const ids = await importedBy(here, chosen.map(() => base));
-      if (isHere) {
+      const own = await scene(app);
+      const ids = await importedBy(own, chosen.map(() => base));
+      if (isLocal) {
         for (const [k, i] of chosen.entries()) {
-          await edit(here, ids[k]!, cases[i]!);
+          await edit(own, ids[k]!, cases[i]!);
         }
       }
       const next = await messageOf(
@@ -123,12 +123,12 @@ Deno.test("Every edit stays, or is told", async (t) => {
       );
       const query = `?edits=${mode}`;
 
-      const dry = await here.onix.report(next, `${query}&dry_run=true`);
-      const report = await here.onix.report(next, query);
+      const dry = await own.onix.report(next, `${query}&dry_run=true`);
+      const report = await own.onix.report(next, query);
 
       assertEquals(dry.outcomes, report.outcomes);
-      const isOurs = isHere && mode !== "overwrite" &&
-        (change === "here" || mode === "protect");
+      const isOurs = isLocal && mode !== "overwrite" &&
+        (change === "local" || mode === "protect");
       const told = change === "both" && mode !== "overwrite"
         ? [mode === "protect" ? "edit_kept" : "edit_overwritten"]
         : [];
@@ -145,12 +145,12 @@ Deno.test("Every edit stays, or is told", async (t) => {
           : ofNeither;
         const differing = difference(
           [told, ...expected],
-          [codes, ...await shownOf(here, ids[k]!)],
+          [codes, ...await shownOf(own, ids[k]!)],
         );
         if (differing) wrong.push([cases[i]!.name, differing]);
       }
       assertEquals(wrong, []);
-      assertEquals((await here.onix.report(next)).unchanged, chosen.length);
+      assertEquals((await own.onix.report(next)).unchanged, chosen.length);
     });
   }
 });
@@ -390,7 +390,7 @@ async function importedBy(
   return ids;
 }
 
-/** Changes the field here, as an editor does. */
+/** Changes the local value of the field, as an editor does. */
 async function edit({ org }: Scene, id: string, one: Case): Promise<void> {
   const product = (await org.get(`/api/products/${id}`)).body.data;
   const changed = one.apply(product, 1);

@@ -1,16 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
 import { elementOf, type Fields, isStored } from "../../schema/fields.ts";
 import { ARRAYS, SCALARS } from "../../schema/product.ts";
-import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
-import composites from "../../schema/onix/rules/composites.txt" with {
+import { MAPPING } from "../../features/onix/schema/mapping/mapping.ts";
+import composites from "../../features/onix/schema/rules/composites.txt" with {
   type: "text",
 };
-import { element } from "../../schema/onix/xml/element.ts";
-import { dataElement, isInRelease, shortTag } from "../../schema/onix/rules/facts.ts";
-import { codesOfKind, validValue } from "../../schema/onix/rules/kinds.ts";
-import { mend } from "../../schema/onix/xml/mend.ts";
-import { RELEASES, TAGS } from "../../schema/onix/rules/releases.ts";
-import { faultsOf, leavesOf, SCHEMAS, without, written } from "./support.ts";
+import { element } from "../../features/onix/schema/xml/element.ts";
+import { dataElement, isInRelease, shortTag } from "../../features/onix/schema/rules/facts.ts";
+import { codesOfKind, validValue } from "../../features/onix/schema/rules/kinds.ts";
+import { repair } from "../../features/onix/schema/valid/repair.ts";
+import { RELEASES, TAGS } from "../../features/onix/schema/rules/releases.ts";
+import { faultsOf, HAS_SCHEMAS } from "./schemas.ts";
+import { leavesOf, without, written } from "./support.ts";
 import { VALUES, whole } from "./whole.ts";
 
 /** The fields that ONIX says by the names and codes of what they refer to, or by parts of the record. */
@@ -92,16 +93,16 @@ Deno.test("The facts of ONIX", async (t) => {
     for (const choice of [0, 1, 2, 3, 4, 5, 6]) {
       await t.step(`hold a whole record of ${release}: ${choice}`, async () => {
         const record = whole("Product", "", release, choice);
-        const { record: mended, notSent } = mend(record, release, {
+        const { record: repaired, notSent } = repair(record, release, {
           organization: "Harbour",
           identifier: element("ProductIdentifier", []),
         });
         assertEquals(notSent.paths, []);
-        assertEquals(without(leavesOf(record), leavesOf(mended)), []);
-        assertEquals(without(leavesOf(mended), leavesOf(record)), []);
-        if (!SCHEMAS) return;
+        assertEquals(without(leavesOf(record), leavesOf(repaired)), []);
+        assertEquals(without(leavesOf(repaired), leavesOf(record)), []);
+        if (!HAS_SCHEMAS) return;
         for (const tags of TAGS) {
-          const text = await written([mended], release, tags);
+          const text = await written([repaired], release, tags);
           assertEquals(await faultsOf(text, release, tags), "");
         }
       });

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { childrenOf, childValue } from "../../schema/onix/xml/element.ts";
-import type { ContributorRow } from "../../schema/onix/mapping/contributors.ts";
-import { replaceBlocks } from "../../schema/onix/mapping/stored_record.ts";
+import { childrenOf, childValue } from "../../features/onix/schema/xml/element.ts";
+import type { ContributorRow } from "../../features/onix/schema/mapping/contributors.ts";
+import { replaceBlocks } from "../../features/onix/schema/doors/stored_record.ts";
 import { BOOK, least, leastWith, xml } from "./records.ts";
-import { type Incoming, leavesOf, message, readRecord, recordsOf } from "./support.ts";
+import { leavesOf, message, readRecord, type RecordContent, recordsOf } from "./support.ts";
 
-async function incoming(record: string, header?: string): Promise<Incoming> {
+async function incoming(record: string, header?: string): Promise<RecordContent> {
   const read = await readOf(record, header);
   assert(read.kind === "record", JSON.stringify(read.messages));
   return read;
@@ -18,7 +18,7 @@ async function readOf(record: string, header = "") {
 }
 
 /** Codes and paths of the messages. */
-function shown({ messages }: { messages: Incoming["messages"] }): string[] {
+function shown({ messages }: { messages: RecordContent["messages"] }): string[] {
   return messages.map(({ severity, code, path }) => `${severity} ${code} ${path}`);
 }
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Element } from "../../schema/onix/xml/element.ts";
+import type { Element } from "../../features/onix/schema/xml/element.ts";
 import { least, xml } from "./records.ts";
 import { imported, leavesOf, message, notSentOf, recordsOf, writeRecord } from "./support.ts";
 
@@ -51,6 +51,11 @@ const PRICES: Row[] = [
   ["a bonus for fewer than none", "invalid_number BatchBonus/BatchQuantity", "BatchBonus(BatchQuantity=-10 FreeQuantity=1)"],
   ["a misspelled qualifier", "unknown_element PriceQualifer", "PriceQualifer=05"],
   ["a currency under another name", "unknown_element Currency", "Currency=EUR"],
+  ["an element of a later revision", "unknown_element PriceScope", "PriceScope=02"],
+  ["a flag of a later revision", "unknown_element NotToLibraries", "NotToLibraries()"],
+  ["a tag that says nothing", "unknown_element x599", "x599=02"],
+  ["an element of a later revision in its territory", "unknown_element Territory/PostcodesExcluded",
+    "Territory(CountriesIncluded=GB PostcodesExcluded=BT)"],
   ["two territories", "duplicate Territory[2]", "Territory(CountriesIncluded=GB) Territory(CountriesIncluded=IE)"],
   ["two first days", "duplicate PriceDate[2]", "PriceDate(PriceDateRole=14 Date=20260101) PriceDate(PriceDateRole=14 Date=20270101)"],
   ["a time without a date", "required PriceDate/Date", "PriceDate(PriceDateRole=15)"],
@@ -89,6 +94,7 @@ const RIGHTS: Row[] = [
     "SalesRestriction(SalesOutlet(SalesOutletName=Quay))"],
   ["rights in two territories", "duplicate Territory[2]", "Territory(CountriesIncluded=CA)"],
   ["rights of two types", "duplicate SalesRightsType[2]", "SalesRightsType=03"],
+  ["rights with an element of a later revision", "unknown_element ChannelsExcluded", "ChannelsExcluded=02"],
 ];
 
 /** Rights go together, whatever is wrong in their block. */
@@ -309,7 +315,7 @@ Deno.test("Never more than the sender said", async (t) => {
       rest: `PublishingDetail(SalesRights(SalesRightsType=01
         Territory(RegionsIncluded=WORLD) SalesRestriction(SalesRestrictionType=04
           SalesOutlet(SalesOutletIdentifier(SalesOutletIDType=98 IDValue=Q) SalesOutletName=Quay))
-        ProductIdentifier(ProductIDType=98 IDValue=1) PublisherName=Other))
+        ProductIdentifier(ProductIDType=98 IDValue=1) PublisherName=Other RightsHolderNameInverted="Roe, J."))
         CollateralDetail(TextContent(TextType=03 ContentAudience=00 Text=Secret
           ContentDate(ContentDateRole=17 Date=someday)))`,
     });
@@ -319,6 +325,16 @@ Deno.test("Never more than the sender said", async (t) => {
     for (const said of [/WORLD/, /Quay/, /Other/, /Secret/]) {
       assertEquals(said.test(texts), true, texts);
     }
+  });
+
+  await t.step("parts in another order are whole", async () => {
+    const { incoming, sent } = await readOf({
+      rest:
+        "PublishingDetail(SalesRights(SalesRightsType=01 Territory(RegionsExcluded=GB-SCT CountriesIncluded=GB)))",
+    });
+    assertEquals(incoming.messages, []);
+    assertEquals(incoming.values.product_sales_rights.length, 1);
+    assertEquals(/RegionsExcluded = GB-SCT/.test(textsOf(sent)), true);
   });
 
   await t.step("rights of which one is refused are none", async () => {

@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { elementOf, type Fields, type Rows, type Values } from "../../schema/fields.ts";
 import { objectsIn } from "../../schema/objects.ts";
-import { BLOCKS } from "../../schema/onix/mapping/mapped.ts";
-import { MAPPED_FIELDS } from "../../schema/onix/mapping/mapping.ts";
-import { composite, dataElement } from "../../schema/onix/rules/facts.ts";
-import type { Particle } from "../../schema/onix/rules/models.ts";
-import { limits } from "../../schema/onix/rules/limits.ts";
-import { type Release, RELEASES } from "../../schema/onix/rules/releases.ts";
-import { copyOf, type Element, element } from "../../schema/onix/xml/element.ts";
+import { BLOCKS } from "../../features/onix/schema/mapping/mapped.ts";
+import { MAPPED_FIELDS } from "../../features/onix/schema/mapping/mapping.ts";
+import { composite, dataElement } from "../../features/onix/schema/rules/facts.ts";
+import type { Particle } from "../../features/onix/schema/rules/models.ts";
+import { limits } from "../../features/onix/schema/rules/limits.ts";
+import { type Release, RELEASES } from "../../features/onix/schema/rules/releases.ts";
+import { copyOf, type Element, element } from "../../features/onix/schema/xml/element.ts";
 import { ARRAYS, FIELDS } from "../../schema/product.ts";
 import type { Any } from "../support/data/varied.ts";
 import { imported, writeRecord } from "./support.ts";
@@ -233,14 +233,14 @@ function fieldsOf(array: Rows | Values, entry: Any): Fields {
 
 /** All of them in a product, with the ways to their elements. */
 function limitingFieldsIn(product: Any): LimitingField[] {
-  return MAPPED_FIELDS.flatMap(([name, { block, place }]) => {
+  return MAPPED_FIELDS.flatMap(([name, { block, path }]) => {
     const above = block === null || block === "ProductSupply" ? ["Product"] : ["Product", block];
     const type = ARRAYS.collateral.types![name];
     if (type) {
       return objectsIn(product.collateral)
         .filter((entry) => entry.collateral_type === name)
         .flatMap((entry) => [
-          ...limitingFields(type.fields, entry, [...above, place]),
+          ...limitingFields(type.fields, entry, [...above, path]),
         ]);
     }
     const field = FIELDS[name];

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DEFECTS } from "../../schema/defects.ts";
-import type { Element } from "../../schema/onix/xml/element.ts";
-import { toStored } from "../../schema/onix/xml/write.ts";
+import type { Element } from "../../features/onix/schema/xml/element.ts";
+import { toStored } from "../../features/onix/schema/xml/write.ts";
 import { onixTestsOf } from "../support/client/onix.ts";
 import { isbnOf, message } from "../support/data/onix.ts";
 import { BOOK, least } from "./records.ts";

@@ -1,13 +1,18 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { deletionRecord } from "../../schema/onix/mapping/outgoing.ts";
-import { fromStored } from "../../schema/onix/xml/read.ts";
-import { toStored } from "../../schema/onix/xml/write.ts";
-import { type Release, RELEASES, TAGS, type Tags } from "../../schema/onix/rules/releases.ts";
-import type { Element } from "../../schema/onix/xml/element.ts";
-import { BOOK, least, leastWith } from "./records.ts";
+import { deletionRecord } from "../../features/onix/schema/doors/outgoing.ts";
+import { fromStored } from "../../features/onix/schema/xml/read.ts";
+import { toStored } from "../../features/onix/schema/xml/write.ts";
+import {
+  type Release,
+  RELEASES,
+  TAGS,
+  type Tags,
+} from "../../features/onix/schema/rules/releases.ts";
+import type { Element } from "../../features/onix/schema/xml/element.ts";
+import { BOOK, least, leastWith, xml } from "./records.ts";
+import { faultsOf, HAS_SCHEMAS } from "./schemas.ts";
 import {
   differences,
-  faultsOf,
   type Imported,
   imported,
   leavesOf,
@@ -15,13 +20,12 @@ import {
   notSentOf,
   readRecord,
   recordsOf,
-  SCHEMAS,
   valuesOf,
   without,
   writeRecord,
   written,
 } from "./support.ts";
-import type { Book } from "../../schema/onix/mapping/mapped.ts";
+import type { Book } from "../../features/onix/schema/mapping/mapped.ts";
 
 /** Asserts that a message with the record is valid, and returns it. */
 async function assertValid(
@@ -30,7 +34,7 @@ async function assertValid(
   tags: Tags = "reference",
 ): Promise<string> {
   const text = await written(records, release, tags);
-  if (SCHEMAS) assertEquals(await faultsOf(text, release, tags), "");
+  if (HAS_SCHEMAS) assertEquals(await faultsOf(text, release, tags), "");
   return text;
 }
 
@@ -237,6 +241,219 @@ Deno.test("A changed value changes its element alone", async (t) => {
       ]);
     },
   );
+
+  await t.step("also after one that the record has twice", async () => {
+    const twice = "Contributor(ContributorRole=A01 PersonName=Ada)".repeat(2);
+    const { book, received } = await importedFrom(
+      leastWith(`${twice} Contributor(ContributorRole=A01 PersonName=Bo)`),
+    );
+    const now: Any = structuredClone(book);
+    now.contributors.Bo.biographical_note = "New";
+    const text = await assertValid([writeRecord(now, received, "3.1").record]);
+    assertMatch(text, /Bo<\/PersonName>\s*<BiographicalNote>New/);
+  });
+
+  await t.step("without the source and the date of the old one", async () => {
+    const { book, received } = await importedFrom(least("1", {
+      detail:
+        '<Extent sourcename="Shop" datestamp="20260101"><ExtentType>00</ExtentType><ExtentValue>10</ExtentValue><ExtentUnit>03</ExtentUnit></Extent>',
+    }));
+    const now = structuredClone(book);
+    now.product.page_count = 12;
+    const text = await assertValid([writeRecord(now, received, "3.1").record]);
+    assertMatch(text, /<Extent>\s*<ExtentType>00<\/ExtentType>\s*<ExtentValue>12</);
+  });
+});
+
+/** Composites with numbers, a change of their order in the product, and then the text of each with its number. */
+const NUMBERED: Record<
+  string,
+  [record: string, change: (product: Any) => void, element: string, then: string[]]
+> = {
+  "texts in another order": [
+    "CollateralDetail(TextContent(SequenceNumber=1 TextType=06 ContentAudience=00 Text=A) TextContent(SequenceNumber=2 TextType=06 ContentAudience=00 Text=B))",
+    (product) => product.collateral.reverse(),
+    "TextContent",
+    ["1 B", "2 A"],
+  ],
+  "prizes without the first": [
+    "CollateralDetail(Prize(SequenceNumber=1 PrizeName=A) Prize(SequenceNumber=2 PrizeName=B))",
+    (product) => product.collateral.shift(),
+    "Prize",
+    ["1 B"],
+  ],
+  "citations with a new one": [
+    "CollateralDetail(CitedContent(SequenceNumber=1 CitedContentType=01 SourceTitle=A) CitedContent(SequenceNumber=2 CitedContentType=01 SourceTitle=B))",
+    (product) =>
+      product.collateral.unshift({
+        collateral_type: "cited_content",
+        cited_content_type: "01",
+        source_title: "C",
+      }),
+    "CitedContent",
+    ["1 C", "2 A", "3 B"],
+  ],
+  "files in another order": [
+    `CollateralDetail(${
+      ["https://files.example/A", "https://files.example/B"].map((link, i) =>
+        `SupportingResource(SequenceNumber=${
+          i + 1
+        } ResourceContentType=15 ContentAudience=00 ResourceMode=03 ResourceVersion(ResourceForm=02 ResourceLink=${link}))`
+      ).join(" ")
+    })`,
+    (product) => product.supporting_resources.reverse(),
+    "SupportingResource",
+    ["1 https://files.example/B", "2 https://files.example/A"],
+  ],
+  "a new cover": [
+    "CollateralDetail(SupportingResource(SequenceNumber=1 ResourceContentType=15 ContentAudience=00 ResourceMode=03 ResourceVersion(ResourceForm=02 ResourceLink=A)))",
+    (product) => product.cover_image_url = "https://covers.example/1.jpg",
+    "SupportingResource",
+    ["1 A", "2 https://covers.example/1.jpg"],
+  ],
+};
+
+Deno.test("Numbers follow the order of what they number", async (t) => {
+  for (const [name, [rest, change, element, then]] of Object.entries(NUMBERED)) {
+    await t.step(name, async () => {
+      const { book, received } = await importedFrom(least("1", { rest: xml(rest) }));
+      change(book.product);
+      const text = await assertValid([writeRecord(book, received, "3.1").record]);
+      const all = text.match(new RegExp(`<${element}>.*?</${element}>`, "gs")) ?? [];
+      assertEquals(
+        all.map((one) =>
+          [
+            /<SequenceNumber>(\d+)/.exec(one)?.[1],
+            /<(?:Text|PrizeName|SourceTitle|ResourceLink)>([^<]*)/.exec(one)?.[1],
+          ].join(" ")
+        ),
+        then,
+      );
+    });
+  }
+});
+
+Deno.test("References of events follow their contributors", async (t) => {
+  const ids = ["0000000471000016", "0000000471000024"];
+  const identifier = (id?: string) => `NameIdentifier(NameIDType=16 IDValue=${id})`;
+  const people = ids.map((id, i) =>
+    `Contributor(SequenceNumber=${i + 1} ContributorRole=A01 ${identifier(id)} PersonName=P${
+      i + 1
+    })`
+  ).join(" ");
+  const event = (references: string) =>
+    `PromotionDetail(PromotionalEvent(EventType=02 ContentAudience=00 EventName=Evening ${references} EventOccurrence(OccurrenceDate(OccurrenceDateRole=01 Date=20270115) EventStatus=A)))`;
+  const second = `ContributorReference(SequenceNumber=2 ContributorRole=A01 ${identifier(ids[1])})`;
+  const statement = "ContributorStatement=P2";
+  const referencesAfter = async (
+    references: string,
+    change: (product: Any, book: Any) => void,
+  ) => {
+    const { book, received } = await importedFrom(
+      least("1", { detail: xml(people), rest: xml(event(references)) }),
+    );
+    change(book.product, book);
+    const { record } = writeRecord(book, received, "3.1");
+    await assertValid([record]);
+    return leavesOf(record).filter((leaf) => /ContributorReference|Event\/Contri/.test(leaf))
+      .map((leaf) => leaf.replace(/.*\/(\w+) = /, "$1 "));
+  };
+  const named = (number: number, role: string, id?: string) => [
+    `ContributorRole ${role}`,
+    `IDValue ${id}`,
+    "NameIDType 16",
+    `SequenceNumber ${number}`,
+  ];
+
+  await t.step("whose numbers change", async () => {
+    const after = await referencesAfter(
+      `${second} ${statement}`,
+      ({ contributors }) => contributors.reverse(),
+    );
+    assertEquals(after, [...named(1, "A01", ids[1]), "ContributorStatement P2"]);
+  });
+
+  await t.step("whose roles and identifiers change", async () => {
+    const after = await referencesAfter(second, ({ contributors }, book) => {
+      contributors[1].contributor_role_code = "B01";
+      book.contributors.P2.isni = "0000000121032683";
+    });
+    assertEquals(after, named(2, "B01", "0000000121032683"));
+  });
+
+  await t.step("that are gone, and with them the statement that names them", async () => {
+    const after = await referencesAfter(
+      `${second} ${statement}`,
+      ({ contributors }) => contributors.pop(),
+    );
+    assertEquals(after, []);
+  });
+
+  await t.step("that have no number", async () => {
+    const after = await referencesAfter(
+      second.replace("SequenceNumber=2 ", ""),
+      ({ contributors }) => contributors.shift(),
+    );
+    assertEquals(after, named(0, "A01", ids[1]).slice(0, 3));
+  });
+
+  await t.step("unless they name none", async () => {
+    const after = await referencesAfter(
+      second.replace("SequenceNumber=2", "SequenceNumber=7"),
+      ({ contributors }) => contributors.reverse(),
+    );
+    assertEquals(after, named(0, "A01", ids[1]).slice(0, 3));
+  });
+});
+
+Deno.test("An audience of either form is one of the product", async (t) => {
+  const codesIn = (record: Element) =>
+    leavesOf(record).filter((leaf) => /AudienceCode(Value)? = /.test(leaf))
+      .map((leaf) => leaf.replace(/.*\//, ""));
+  // deno-fmt-ignore
+  const cases: Record<string, [detail: string, read: string[], edit: string[], in30: string[], in31: string[]]> = {
+    "as a code": ["AudienceCode=02", ["02"], ["02"], ["AudienceCode = 02"], ["AudienceCodeValue = 02"]],
+    "as a code that is replaced": ["AudienceCode=02", ["02"], ["05"], ["AudienceCodeValue = 05"], ["AudienceCodeValue = 05"]],
+    "as a code that is removed": ["AudienceCode=02", ["02"], [], [], []],
+    "as two codes, of which one is removed": ["AudienceCode=02 AudienceCode=03", ["02", "03"], ["03"], ["AudienceCodeValue = 03"], ["AudienceCodeValue = 03"]],
+    "in both forms": ["AudienceCode=02 Audience(AudienceCodeType=01 AudienceCodeValue=02)", ["02"], ["02"], ["AudienceCodeValue = 02", "AudienceCode = 02"], ["AudienceCodeValue = 02"]],
+    "in both forms, replaced": ["AudienceCode=02 Audience(AudienceCodeType=01 AudienceCodeValue=02)", ["02"], ["05"], ["AudienceCodeValue = 05"], ["AudienceCodeValue = 05"]],
+    "in both forms, of which another is added": ["AudienceCode=02 Audience(AudienceCodeType=01 AudienceCodeValue=03)", ["02", "03"], ["02", "03", "05"], ["AudienceCodeValue = 02", "AudienceCodeValue = 03", "AudienceCodeValue = 05"], ["AudienceCodeValue = 02", "AudienceCodeValue = 03", "AudienceCodeValue = 05"]],
+  };
+  for (const [name, [detail, read, edit, in30, in31]] of Object.entries(cases)) {
+    await t.step(name, async () => {
+      const { book, received, incoming } = await importedFrom(leastWith(detail));
+      const valuesOf = (all: Any) => all.map((one: Any) => one.audience_code_value);
+      assertEquals(valuesOf(incoming.values.audiences), read);
+      assertEquals([incoming.messages, incoming.unmapped.paths], [[], []]);
+      book.product.audiences = edit.map((audience_code_value) => ({
+        audience_code_type: "01",
+        audience_code_value,
+      }));
+      const sent = RELEASES.map((release) => writeRecord(book, received, release).record);
+      assertEquals(sent.map(codesIn), RELEASES.map((one) => one === "3.0" ? in30 : in31));
+      for (const [i, release] of RELEASES.entries()) await assertValid([sent[i]!], release);
+    });
+  }
+
+  await t.step("unless its code is unknown", async () => {
+    const { incoming } = await importedFrom(leastWith("AudienceCode=77"));
+    assertEquals(
+      incoming.messages.map(({ code, path }: Any) => [code, path]),
+      [["invalid_code", "/Product/DescriptiveDetail/AudienceCode"]],
+    );
+  });
+});
+
+Deno.test("A value that stands twice in a list goes when it is removed", async () => {
+  const { book, received } = await importedFrom(leastWith(
+    "ProductFormDetail=B106 ProductFormDetail=B106 ProductFormDetail=B206",
+  ));
+  book.product.product_form_details = ["B206"];
+  const { record } = writeRecord(book, received, "3.1");
+  assertEquals(leavesOf(record).filter((leaf) => leaf.includes("FormDetail")), [
+    "/Product/DescriptiveDetail/ProductFormDetail = B206",
+  ]);
 });
 
 Deno.test("What says a changed value again is not sent with the old words", async (t) => {
@@ -261,6 +478,11 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
     `<TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>02</TitleElementLevel><TitleText>The Chronicle</TitleText></TitleElement><TitleElement>${own}<PartNumber>9</PartNumber></TitleElement></TitleDetail>`;
   const publishing = (rest: string) =>
     least("1", { rest: `<PublishingDetail>${rest}</PublishingDetail>` });
+  const collateral = (rest: string) =>
+    least("1", { rest: `<CollateralDetail>${rest}</CollateralDetail>` });
+  const review = collateral(
+    "<TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>Great</Text><TextAuthor>Jane Roe</TextAuthor><TextSourceCorporate>Paper Ltd</TextSourceCorporate><TextSourceDescription>Old words</TextSourceDescription><SourceTitle>The Paper</SourceTitle><TextSourceLink>https://paper.example/roe</TextSourceLink></TextContent>",
+  );
   const rename = (product: Any, book: Any, name: string) => {
     const [row] = product.contributors;
     row.contributor_name = book.contributors[row.contributor_id].name = name;
@@ -362,6 +584,46 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
       (product) => product.publishing_status_code = "04",
       /PublishingStatus = 04/,
     ],
+    "a prize": [
+      collateral(
+        "<Prize><PrizeIdentifier><PrizeIDType>01</PrizeIDType><IDTypeName>House</IDTypeName><IDValue>Old words</IDValue></PrizeIdentifier><PrizeName>Anchor</PrizeName></Prize>",
+      ),
+      (product) => product.collateral[0].prize_name = "Buoy",
+      /PrizeName = Buoy/,
+    ],
+    "the reviewer": [
+      review,
+      (product) =>
+        Object.assign(product.collateral[0], {
+          text_author: "John Doe",
+          text_source_description: null,
+        }),
+      /TextAuthor = John Doe.*TextSourceCorporate = Paper Ltd/,
+    ],
+    "where a review was": [
+      review.replace("<TextSourceDescription>Old words</TextSourceDescription>", ""),
+      (product) =>
+        Object.assign(product.collateral[0], {
+          source_title: "The Mirror",
+          text_source_corporate: null,
+        }),
+      /SourceTitle = The Mirror/,
+    ],
+    "who translates": [
+      least("1", {
+        detail:
+          "<Contributor><ContributorRole>B01</ContributorRole><ContributorRole>B06</ContributorRole><FromLanguage>ger</FromLanguage><ToLanguage>eng</ToLanguage><PersonName>Olaf Kern</PersonName></Contributor>",
+      }),
+      (product) => product.contributors.pop(),
+      /ContributorRole = B01/,
+    ],
+    "an edition": [
+      least("1", {
+        detail: "<EditionNumber>2</EditionNumber><EditionVersionNumber>1</EditionVersionNumber>",
+      }),
+      (product) => product.edition_number = 3,
+      /EditionNumber = 3/,
+    ],
     "an extent in roman numerals": [
       least("1", {
         detail:
@@ -381,7 +643,7 @@ Deno.test("What says a changed value again is not sent with the old words", asyn
       const { record: after } = writeRecord(book, received, "3.1");
       const text = await assertValid([after]);
       const old =
-        /Old words|collationkey|NoContributor|<PartNumber>9|YearOfAnnual|KeyNames|Inverted|iii/;
+        /Old words|collationkey|NoContributor|<PartNumber>9|YearOfAnnual|KeyNames|Inverted|iii|EditionVersion|(?:From|To)Language|TextSourceLink/;
       assertMatch(before, old);
       assertEquals(old.exec(text), null, text);
       if (left) assertMatch(leavesOf(after).join(" "), left);
@@ -483,7 +745,7 @@ Deno.test("A product without a record becomes one", async (t) => {
   });
 });
 
-Deno.test("A record is mended", async (t) => {
+Deno.test("A record is repaired", async (t) => {
   await t.step("what would make it invalid is not sent", async () => {
     const { received } = await importedFrom(leastWith(
       "ProductForm=ZZZZ Gender=m EditionNumber=second",
@@ -496,6 +758,15 @@ Deno.test("A record is mended", async (t) => {
       "/Product/DescriptiveDetail/Language/LanguageRole",
       "/Product/DescriptiveDetail/ProductForm",
     ]);
+  });
+
+  await t.step("numbers are the same with zeros before them", async () => {
+    const { book, received } = await importedFrom(leastWith(
+      "CollateralDetail(Prize(SequenceNumber=1 PrizeName=A) Prize(SequenceNumber=01 PrizeName=B))",
+    ));
+    const { record, notSent } = writeRecord(book, received, "3.1");
+    assertEquals(notSent.paths, ["/Product/CollateralDetail/Prize/SequenceNumber"]);
+    await assertValid([record]);
   });
 
   await t.step("what release 3.1 says otherwise is converted", async () => {

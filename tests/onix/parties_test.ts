@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { spreadRenames } from "../../db/products/renames.ts";
+import { propagateRenames } from "../../features/changes/db/renames.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { onixTestsOf } from "../support/client/onix.ts";
 import { message, record } from "../support/data/onix.ts";
@@ -110,6 +110,21 @@ for (const party of ["Publisher", "Imprint"] as const) {
     assertEquals((await onix.report(text)).unchanged, 1);
   });
 
+  it(`of a new ${party} of two records are those of the first`, async ({ another }) => {
+    const { org, onix } = await another();
+    const field = party.toLowerCase();
+    const named = (reference: string, id: Identifier) =>
+      record({ reference, isbn: null, [field]: `Newest ${party}` })
+        .replace(`<${party}Name>`, inXml(party, [id]) + `<${party}Name>`);
+    const { outcomes: [{ id }] } = await onix.report(
+      message(named("a", GLN), named("b", ["06", "0"])),
+    );
+
+    const { body: { data } } = await org.get(`/api/products/${id}`);
+    const own = (await org.get(path(data[`${field}_id`]))).body.data;
+    assertEquals(own.identifiers, inJson([GLN]));
+  });
+
   it(`of a ${party} that changes are a change of its products`, async ({ app, org, onix }) => {
     const own = path(party === "Publisher" ? org.publisher : org.imprint);
     const { outcomes: [{ id }] } = await onix.report(message(record()));
@@ -123,7 +138,7 @@ for (const party of ["Publisher", "Imprint"] as const) {
 
     // Another process may be at it, and the feed waits for older transactions of the server.
     await eventually([GLN], async () => {
-      await spreadRenames(app.database);
+      await propagateRenames(app.database);
       return sentOf(party, (await org.get(next)).text);
     });
     const { headers } = await org.get(`/api/onix/products/${id}`);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
-import { XmlError } from "../../schema/onix/xml/xml_error.ts";
-import { IS_WHOLE } from "../support/app/sample.ts";
+import { type Part, readMessage } from "../../features/onix/schema/xml/read.ts";
+import { XmlError } from "../../features/onix/schema/xml/xml_error.ts";
+import { IS_WHOLE_ON_EMBEDDED } from "../support/app/sample.ts";
 import { SAMPLES } from "./support.ts";
 
 /*
@@ -38,7 +38,7 @@ function messageWith(content: string): string {
 /** Larger messages take minutes byte by byte. */
 const LARGEST = 64_000;
 /** A message is read as often as it has bytes. */
-const LARGEST_CUT = IS_WHOLE ? 8_000 : 1_000;
+const LARGEST_CUT = IS_WHOLE_ON_EMBEDDED ? 8_000 : 1_000;
 
 interface Read {
   parts: Part[];

@@ -1,10 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { RELEASES } from "../../schema/onix/rules/releases.ts";
+import { RELEASES } from "../../features/onix/schema/rules/releases.ts";
 import { openApp } from "../support/app/harness.ts";
 import { onixClient } from "../support/client/onix.ts";
-import { xml } from "./records.ts";
-import { faultsOf, SCHEMAS, writeRecord, written } from "./support.ts";
-import type { Book } from "../../schema/onix/mapping/mapped.ts";
+import { leastWith, xml } from "./records.ts";
+import { faultsOf, HAS_SCHEMAS } from "./schemas.ts";
+import { imported, message, recordsOf, writeRecord, written } from "./support.ts";
+import type { Book } from "../../features/onix/schema/mapping/mapped.ts";
 
 /*
  * The prices of a product without supply details: a price with tax is of type 02, one
@@ -82,7 +83,7 @@ Deno.test("A price of a product in ONIX", async (t) => {
 
     await t.step({
       name: `${release}: all of them are valid`,
-      ignore: !SCHEMAS,
+      ignore: !HAS_SCHEMAS,
       async fn() {
         const records = CASES.map(([, price]) => {
           const book = priced([{ currency_code: "GBP", ...price }]);
@@ -132,6 +133,18 @@ Deno.test("A price of a product in ONIX", async (t) => {
       prices.map((price) => /<PriceAmount>([\d.]+)/.exec(price)?.[1]),
       ["7"],
     );
+  });
+
+  await t.step("is not said beside supply details that are withheld", async () => {
+    const { header, records: [record] } = await recordsOf(message(leastWith(
+      "ProductSupply(SupplyDetail(Supplier(SupplierRole=01 SupplierName=S) ProductAvailability=20 OrderQuantityMinimum=few Price(PriceType=02 PriceAmount=7 CurrencyCode=GBP)))",
+    )));
+    const { book, received } = imported(record!, header);
+    book.product.product_prices = [{ currency_code: "GBP", retail_price: 8 }];
+    const text = await written([writeRecord(book, received, "3.1").record], "3.1");
+
+    assertEquals(pricesIn(text), []);
+    assertEquals(text.includes("<ProductSupply>"), false);
   });
 
   await t.step("comes from the product that a client stores", async () => {

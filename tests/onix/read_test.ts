@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { childValue, element } from "../../schema/onix/xml/element.ts";
-import { fromStored, type Part, readMessage } from "../../schema/onix/xml/read.ts";
-import { sentOf } from "../../schema/onix/xml/sent.ts";
-import { XmlError } from "../../schema/onix/xml/xml_error.ts";
-import { toStored } from "../../schema/onix/xml/write.ts";
+import { childValue, element } from "../../features/onix/schema/xml/element.ts";
+import { fromStored, type Part, readMessage } from "../../features/onix/schema/xml/read.ts";
+import { sentOf } from "../../features/onix/schema/xml/sent.ts";
+import { XmlError } from "../../features/onix/schema/xml/xml_error.ts";
+import { toStored } from "../../features/onix/schema/xml/write.ts";
 import { message, read } from "./support.ts";
 
 const HEAD = '<ONIXMessage release="3.0"><Header/>';

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { VERSION } from "../../schema/version.ts";
+import { rulesVersion } from "../../features/onix/db/in/analysis_rules.ts";
 import { type OnixScene, onixTestsOf } from "../support/client/onix.ts";
 import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
 
@@ -64,12 +64,12 @@ it("is read again if something that decides what is found out has changed", asyn
   }
 });
 
-it("is read again by another version of the service, once", async (scene) => {
+it("is read again under other rules, once", async (scene) => {
   const { sql, org, onix } = scene;
   await onix.report(message(BOOK));
   await mark(scene);
   await sql`
-    update onix_records set reading = replace(reading, ${`${VERSION} `}, '0.9.9 ')
+    update onix_records set reading = replace(reading, ${`${rulesVersion()} `}, '0-old ')
     where organization_id = ${org.id}
   `;
 

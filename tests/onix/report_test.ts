@@ -1,8 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { writeAcknowledgement } from "../../schema/onix/report/acknowledgement.ts";
-import type { Message } from "../../schema/onix/report/message.ts";
-import { type Outcome, ReportTally } from "../../schema/onix/report/report.ts";
-import type { Paths } from "../../schema/onix/xml/paths.ts";
+import { writeAcknowledgement } from "../../features/onix/schema/report/acknowledgement.ts";
+import type { Message } from "../../features/onix/schema/report/message.ts";
+import { type Outcome, ReportTally } from "../../features/onix/schema/report/report.ts";
+import type { Paths } from "../../features/onix/schema/xml/paths.ts";
 
 const WARNING: Message = {
   severity: "warning",

@@ -1,16 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
-import { childValue, type Element, valueOf } from "../../schema/onix/xml/element.ts";
-import { dataElement } from "../../schema/onix/rules/facts.ts";
-import { type Release, RELEASES, TAGS } from "../../schema/onix/rules/releases.ts";
-import { XmlError } from "../../schema/onix/xml/xml_error.ts";
+import { childValue, type Element, valueOf } from "../../features/onix/schema/xml/element.ts";
+import { dataElement } from "../../features/onix/schema/rules/facts.ts";
+import { type Release, RELEASES, TAGS } from "../../features/onix/schema/rules/releases.ts";
+import { XmlError } from "../../features/onix/schema/xml/xml_error.ts";
+import { faultsOf, HAS_SCHEMAS } from "./schemas.ts";
 import {
-  faultsOf,
   imported,
   leavesOf,
   read,
   readRecord,
   SAMPLES,
-  SCHEMAS,
   without,
   writeRecord,
   written,
@@ -115,7 +114,7 @@ Deno.test({
       for (const tags of TAGS) {
         await t.step({
           name: `go out valid as ${release} ${tags}`,
-          ignore: !SCHEMAS,
+          ignore: !HAS_SCHEMAS,
           async fn() {
             const text = await written(sent[release], release, tags);
             assertEquals(await faultsOf(text, release, tags), "");

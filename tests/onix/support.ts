@@ -1,22 +1,23 @@
 import { idOfCode } from "../../schema/code_ids.ts";
-import { type Element, valueOf } from "../../schema/onix/xml/element.ts";
-import { type Book, containerOf } from "../../schema/onix/mapping/mapped.ts";
-import { COLLATERAL_TYPES } from "../../schema/onix/mapping/collateral.ts";
-import { repeatedRows } from "../../schema/onix/mapping/contributors.ts";
-import { MAPPED_FIELDS, MAPPING } from "../../schema/onix/mapping/mapping.ts";
-import { differencesOf } from "../../schema/onix/mapping/differences.ts";
-import { mergeEdits } from "../../schema/onix/mapping/merge.ts";
+import { type Element, valueOf } from "../../features/onix/schema/xml/element.ts";
+import { type Book, containerOf } from "../../features/onix/schema/mapping/mapped.ts";
+import { COLLATERAL_TYPES } from "../../features/onix/schema/mapping/collateral.ts";
+import { repeatedRows } from "../../features/onix/schema/mapping/contributors.ts";
+import { MAPPED_FIELDS, MAPPING } from "../../features/onix/schema/mapping/mapping.ts";
+import { differencesOf } from "../../features/onix/schema/merge/differences.ts";
+import { mergeEdits } from "../../features/onix/schema/merge/merge.ts";
 import { ARRAYS, FIELDS } from "../../schema/product.ts";
 import type { Fields } from "../../schema/fields.ts";
-import * as reading from "../../schema/onix/mapping/incoming.ts";
-import type { Rejected } from "../../schema/onix/mapping/incoming.ts";
-import * as outgoing from "../../schema/onix/mapping/outgoing.ts";
-import { readStoredRecord, type Received } from "../../schema/onix/mapping/stored_record.ts";
-import { type Part, readMessage } from "../../schema/onix/xml/read.ts";
-import type { Mended } from "../../schema/onix/xml/mend.ts";
-import type { Release, Tags } from "../../schema/onix/rules/releases.ts";
-import * as write from "../../schema/onix/xml/write.ts";
+import * as reading from "../../features/onix/schema/doors/incoming.ts";
+import type { Rejected } from "../../features/onix/schema/doors/incoming.ts";
+import * as outgoing from "../../features/onix/schema/doors/outgoing.ts";
+import { readStoredRecord, type Received } from "../../features/onix/schema/doors/stored_record.ts";
+import { type Part, readMessage } from "../../features/onix/schema/xml/read.ts";
+import type { Repaired } from "../../features/onix/schema/valid/repair.ts";
+import type { Release, Tags } from "../../features/onix/schema/rules/releases.ts";
+import * as write from "../../features/onix/schema/xml/write.ts";
 import { fail } from "@std/assert";
+import { folder } from "./schemas.ts";
 
 /** Reads a message that arrives in these chunks. */
 export async function read(
@@ -58,7 +59,7 @@ export async function recordsOf(text: string | Uint8Array) {
 
 /** A record read, as it is stored, and the product that comes of it. */
 export interface Imported {
-  incoming: Incoming;
+  incoming: RecordContent;
   received: Received;
   book: Book;
 }
@@ -67,14 +68,14 @@ export interface Imported {
 type Any = any;
 
 /** A record with its values. */
-export interface Incoming extends reading.Incoming {
+export interface RecordContent extends reading.RecordContent {
   values: Any;
 }
 
 /** Reads a record of a message. */
 export const readRecord: (
   ...given: Parameters<typeof reading.readRecord>
-) => Incoming | Rejected = reading.readRecord;
+) => RecordContent | Rejected = reading.readRecord;
 
 export function valuesOf(record: Element) {
   return readStoredRecord(record).values;
@@ -90,7 +91,7 @@ export function differences(
 /** The record of a book, at once. */
 export function writeRecord(
   ...given: Parameters<typeof outgoing.writeRecord>
-): Mended {
+): Repaired {
   return outgoing.writeRecord(...given);
 }
 
@@ -108,7 +109,7 @@ export function imported(product: Element, header: Element): Imported {
   const book = bookOf(incoming);
   // The elements get the ids of the rows.
   const newId = () => crypto.randomUUID();
-  mergeEdits({ incoming, now: incoming, last: null, book }, "keep", newId);
+  mergeEdits({ update: incoming, incoming, base: null, local: book }, "keep", newId);
   for (const name of ["publisher", "imprint"]) {
     const { block, find } = MAPPING[name]!;
     const container = containerOf(record, block);
@@ -123,7 +124,7 @@ export function imported(product: Element, header: Element): Imported {
 }
 
 /** The product that the database would make of a record. */
-export function bookOf({ values, reference }: Incoming): Book {
+export function bookOf({ values, reference }: RecordContent): Book {
   const contributors: Record<string, Record<string, unknown>> = {};
   const repeated = repeatedRows(values.contributors);
   const named: Any[] = (values.contributors ?? []).filter((row: Any) => !repeated.has(row));
@@ -232,9 +233,6 @@ export async function written(
   return text;
 }
 
-/** The folder with EDItEUR's schemas, where there is one: they may not be part of this repository. */
-export const SCHEMAS = folder("ONIX_XSD", "../../../shared/onix/xsd/");
-
 /** Whole messages: our own, and those of others where there is a folder of them. */
 export const SAMPLES = [
   new URL("messages/", import.meta.url),
@@ -244,38 +242,3 @@ export const SAMPLES = [
 ).filter(({ href }) => href.endsWith(".xml"))
   .sort((a, b) => a.href < b.href ? -1 : 1)
   .map((url) => ({ url, name: url.href.slice(url.href.lastIndexOf("/") + 1) }));
-
-function folder(variable: string, beside: string): URL | undefined {
-  const given = Deno.env.get(variable);
-  const url = given
-    ? new URL(`file://${given.replace(/\/?$/, "/")}`)
-    : new URL(beside, import.meta.url);
-  try {
-    return Deno.statSync(url).isDirectory ? url : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What xmllint says against the message, if it is invalid. */
-export async function faultsOf(
-  text: string,
-  release: Release,
-  tags: Tags,
-): Promise<string> {
-  const schema = new URL(
-    `ONIX_BookProduct_${release}_${tags}.xsd`,
-    SCHEMAS,
-  ).pathname;
-  const xmllint = new Deno.Command("xmllint", {
-    args: ["--noout", "--schema", schema, "-"],
-    stdin: "piped",
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  const writer = xmllint.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(text));
-  await writer.close();
-  const { success, stderr } = await xmllint.output();
-  return success ? "" : new TextDecoder().decode(stderr).slice(0, 2000);
-}

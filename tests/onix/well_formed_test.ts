@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { readMessage } from "../../schema/onix/xml/read.ts";
-import { XmlError } from "../../schema/onix/xml/xml_error.ts";
+import { readMessage } from "../../features/onix/schema/xml/read.ts";
+import { XmlError } from "../../features/onix/schema/xml/xml_error.ts";
 
 /*
  * What people write that is not XML, with the place of the fault (¦) and what they are told.
@@ -103,6 +103,24 @@ Deno.test("A fault of XML is told where it stands, with what to write", async (t
       ...placeOf(`${before}¦`),
     });
   });
+
+  await t.step(
+    "that is of another encoding, in a piece that begins within a character",
+    async () => {
+      const [before = "", after = ""] = inRecord("<A>é, Caf¦é</A>").split("¦");
+      const bytes = [...new TextEncoder().encode(before)];
+      const half = bytes.splice(bytes.indexOf(0xc3) + 1);
+      const latin = [...after].map((character) => character.charCodeAt(0));
+      const { line, column, code } = await faultIn(
+        Uint8Array.from(bytes),
+        Uint8Array.from([...half, ...latin]),
+      );
+      assertEquals({ code, line, column }, {
+        code: "invalid_encoding",
+        ...placeOf(`${before}¦`),
+      });
+    },
+  );
 });
 
 async function faultIn(...chunks: Uint8Array[]) {

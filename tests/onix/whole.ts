@@ -1,8 +1,8 @@
-import { composite, dataElement } from "../../schema/onix/rules/facts.ts";
-import { codesOfKind } from "../../schema/onix/rules/kinds.ts";
-import type { Particle } from "../../schema/onix/rules/models.ts";
-import type { Release } from "../../schema/onix/rules/releases.ts";
-import { type Element, element } from "../../schema/onix/xml/element.ts";
+import { composite, dataElement } from "../../features/onix/schema/rules/facts.ts";
+import { codesOfKind } from "../../features/onix/schema/rules/kinds.ts";
+import type { Particle } from "../../features/onix/schema/rules/models.ts";
+import type { Release } from "../../features/onix/schema/rules/releases.ts";
+import { type Element, element } from "../../features/onix/schema/xml/element.ts";
 
 /* Whole elements, made from the content models. */
 
@@ -25,9 +25,14 @@ export const VALUES: Readonly<Record<string, string>> = {
   years: "2026-2027",
   roman: "xiv",
   levels: "1.2",
+  "levels+": "1.2",
+  "levels+-": "1.-",
   "levels-": "1.-",
   email: "desk@harbour.example",
 };
+
+/** Contributors of a product and of its collections share their numbers, so each has its own. */
+let number = 0;
 
 /** An element with one of everything that it can contain. `choice` selects among alternatives. */
 export function whole(
@@ -39,6 +44,7 @@ export function whole(
   const known = composite(release, name, parent);
   if (known) return element(name, childrenOf(known.model));
   const { kind } = dataElement(name, release)!;
+  if (name === "SequenceNumber") return element(name, String(++number));
   const list = Number.parseInt(kind);
   return element(
     name,

@@ -273,7 +273,14 @@ function wordsOf(line: string): string[] {
   return line.split(" ").filter((word) => word !== "");
 }
 
-it("keep the fields of an entry that a body does not have", async ({ org, app }) => {
+/** The fields that were about the former value of a field. */
+const ABOUT: Record<string, string[]> = {
+  text_author: ["text_source_description"],
+  text_source_corporate: ["text_source_description"],
+  source_title: ["text_source_corporate", "text_source_description"],
+};
+
+it("keep the other fields of an entry that a body does not have", async ({ org, app }) => {
   const { path, product } = await org.create(await fullBody(app, org));
   const expected = structuredClone(product);
   for (
@@ -297,6 +304,9 @@ it("keep the fields of an entry that a body does not have", async ({ org, app })
         const { body } = await org.put(path, { [array]: entries });
 
         expected[array][i][name] = value;
+        for (const other of ABOUT[name] ?? []) {
+          if (row[other] !== undefined) expected[array][i][other] = null;
+        }
         expected.updated_at = body.data?.updated_at;
         assertEquals(body.data, expected, `${array}/${i}/${name}`);
       }

@@ -300,6 +300,24 @@ it("refuses a restoration with the errors that it has alone", async ({ org }) =>
   }
 });
 
+it("does not restore a product that it has deleted", async ({ org }) => {
+  const { id, path } = await org.create({ page_count: 1 });
+  const update = { method: "update", id, body: { page_count: 2 } };
+  const operations = [update, { method: "delete", id }, { method: "restore", id }];
+
+  const results = await send(org, operations);
+  await org.post(`${path}/restore`, {});
+  const atomic = await org.post(PATH, { operations, atomic: true });
+
+  assertEquals(statusesOf(results), [200, 200, 400]);
+  assertEquals(results[2].error.details[0].code, "contradictory");
+  assertEquals([atomic.status, atomic.body.error.details[0].pointer], [400, "/operations/2/body"]);
+  assertEquals((await org.get(path)).body.data.page_count, 1);
+  // A deletion that found nothing has deleted nothing.
+  await org.delete(path);
+  assertEquals(statusesOf(await send(org, operations)), [404, 200, 200]);
+});
+
 it("creates products that are listed in the order of its operations", async ({ org }) => {
   const titles = Array.from({ length: 20 }, (_, i) => `${i}`);
 

@@ -128,6 +128,19 @@ async function play(
   }
 }
 
+/** Runs a statement. A session that is older than a change of the product is refused, and rolls back. */
+async function orRollback(session: Session, statement: Promise<unknown>): Promise<boolean> {
+  try {
+    await statement;
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== "40001") throw error;
+    await session.sql`rollback`;
+    session.locked.clear();
+    return false;
+  }
+}
+
 async function happen(
   app: App,
   org: Organization,
@@ -151,8 +164,11 @@ async function happen(
       if (!session || !id) break;
       await begin(session);
       session.locked.add(id);
-      await session
-        .sql`update products set title = 'Open' where organization_id = ${org.id} and id = ${id}`;
+      await orRollback(
+        session,
+        session
+          .sql`update products set title = 'Open' where organization_id = ${org.id} and id = ${id}`,
+      );
       break;
     case "insert":
       if (session) {
@@ -169,10 +185,12 @@ async function happen(
       if (session) {
         await begin(session);
         session.locked.add(id);
-        await session
-          .sql`delete from products where organization_id = ${org.id} and id = ${id}`;
+        const isDeleted = await orRollback(
+          session,
+          session.sql`delete from products where organization_id = ${org.id} and id = ${id}`,
+        );
         // The same product may be inserted again.
-        if (commits) {
+        if (commits && isDeleted) {
           await session
             .sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'Back')`;
         }

@@ -135,12 +135,17 @@ class Shelf {
   async add(book: Book): Promise<string> {
     const body: Record<string, unknown> = { title: "Untitled" };
     const times: [string, string][] = [];
+    const programs: string[] = [];
     for (const [name, text] of book) {
       if (name.endsWith("d_at")) times.push([name, text]);
+      else if (name === "program") programs.push(await this.#record("publishing_programs", text));
       else await this.#set(body, name, text);
     }
     const { id, product } = await this.#org.create(body);
     this.#values.set(`code of ${product.title}`, product.product_code);
+    for (const program of programs) {
+      await this.#org.put(`/api/publishing-programs/${program}/products/${id}`, {});
+    }
     for (const [column, time] of times) {
       await this.#app.sql.begin(async (sql) => {
         // Without triggers, which never decrease updated_at.
@@ -183,6 +188,12 @@ class Shelf {
         break;
       case "language":
         add("languages", { language_role: "01", language_code: text });
+        break;
+      case "accessibility":
+        add("product_form_features", {
+          product_form_feature_type: "09",
+          product_form_feature_value: text,
+        });
         break;
       case "subject":
         add("subjects", {

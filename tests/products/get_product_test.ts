@@ -1,4 +1,10 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { raw } from "../../db/connections/sql.ts";
+import { statementsOf } from "../../db/sql_files.ts";
+import { digestOf, SHOWN_VALUES } from "../../db/products/document.ts";
+import { selectFields } from "../../db/products/json.ts";
+import type { Fields } from "../../schema/fields.ts";
+import { SCALARS } from "../../schema/product.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { testsOf } from "../support/app/harness.ts";
 
@@ -127,4 +133,39 @@ it("shows null for an empty column of a record", async ({ org, sql }) => {
   assertEquals(product.collections, [
     { id: org.series, name: "Novels", collection_type: null },
   ]);
+});
+
+it("shows a field that a stored document of an older release does not have", async ({ org, sql }) => {
+  const { id, path } = await org.create({ subtitle: "A novel" });
+  // Of a release that showed no subtitle: the digest of its SQL was another.
+  await sql`
+    update product_documents d
+    set summary = replace(d.summary, ',"subtitle":"A novel"', ''), names_version = d.names_version - 1
+    where d.organization_id = ${org.id} and d.product_id = ${id}
+  `;
+
+  const { body: { data: shown } } = await org.get(path);
+  const { body: { data: [listed] } } = await org.get("/api/products");
+  const { body: { data: [changed] } } = await org.get("/api/products/changes");
+  const { body: { data: history } } = await org.get(`${path}/history`);
+
+  assertEquals(
+    [shown.subtitle, listed.subtitle, changed.product.subtitle, history.length],
+    ["A novel", "A novel", "A novel", 1],
+  );
+});
+
+Deno.test("The digest of a document changes with a field that the document shows", () => {
+  const { subtitle: _, ...fewer } = SCALARS;
+  const selected = (fields: Fields) => selectFields(fields, { alias: "p" });
+
+  assertNotEquals(digestOf(selected(SCALARS)), digestOf(selected(fewer)));
+  assertEquals(digestOf(selected(SCALARS)), digestOf(selected({ ...SCALARS })));
+});
+
+Deno.test("The digest of a document is of the function that shows values", async () => {
+  const text = await Deno.readTextFile(new URL("../../sql/functions.sql", import.meta.url));
+  const [definition] = statementsOf(text).filter((one) => one.includes("function shown_values("));
+  const digest = digestOf(raw(definition!));
+  assertEquals(SHOWN_VALUES, digest, `Write ${digest} in db/products/document.ts`);
 });

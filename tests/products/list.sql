@@ -24,12 +24,10 @@ select (
 ) as total,
  case when sum(octet_length(e.entry)) <= $5::int then string_agg(e.entry, '},{') end as entries,
  case when sum(octet_length(e.entry)) > $6::int then sum(octet_length(e.entry))::float8 end as too_long,
- array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
- bool_and(e.is_storable) as is_storable
+ array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing
 from (
   select p.id,
-   d.summary as entry,
-   o.names_version is not null as is_storable
+   d.summary as entry
   from unnest(array(
     select page.id
     from (
@@ -62,7 +60,7 @@ from (
      d.details,
      d.etag
     from product_documents d
-    where d.organization_id = $1 and d.product_id = p.id and d.change_version = p.change_version and d.names_version = o.names_version
+    where d.organization_id = $1 and d.product_id = p.id and d.change_version = p.change_version and d.names_version = o.names_version + 256773174580758
     limit 1
   ) d on true
   order by place
@@ -75,17 +73,15 @@ select (
     select s.product_id as id
     from product_search s
     join products p on p.organization_id = $1 and p.id = s.product_id
-    where s.organization_id = $1 and s.search_text like '%' || search_key($2) || '%' and (s.found_text like '%' || search_key($3) || '%') and p.publisher_id = $4
+    where s.organization_id = $1 and s.search_text like '%' || search_key($2) || '%' and ((s.found_text like '%' || search_key($3) || '%')) and p.publisher_id = $4
   ) p
 ) as total,
  case when sum(octet_length(e.entry)) <= $5::int then string_agg(e.entry, '},{') end as entries,
  case when sum(octet_length(e.entry)) > $6::int then sum(octet_length(e.entry))::float8 end as too_long,
- array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing,
- bool_and(e.is_storable) as is_storable
+ array_to_string(array_agg(e.id) filter (where e.entry is null), ',') as missing
 from (
   select p.id,
-   d.summary as entry,
-   o.names_version is not null as is_storable
+   d.summary as entry
   from unnest(array(
     select page.id
     from (
@@ -93,7 +89,7 @@ from (
        p.title collate "und-x-icu" as sort_key
       from product_search s
       join products p on p.organization_id = $1 and p.id = s.product_id
-      where s.organization_id = $1 and s.search_text like '%' || search_key($7) || '%' and (s.found_text like '%' || search_key($8) || '%') and p.publisher_id = $9
+      where s.organization_id = $1 and s.search_text like '%' || search_key($7) || '%' and ((s.found_text like '%' || search_key($8) || '%')) and p.publisher_id = $9
       order by sort_key,
        id
       limit $10 offset $11
@@ -115,7 +111,7 @@ from (
      d.details,
      d.etag
     from product_documents d
-    where d.organization_id = $1 and d.product_id = p.id and d.change_version = p.change_version and d.names_version = o.names_version
+    where d.organization_id = $1 and d.product_id = p.id and d.change_version = p.change_version and d.names_version = o.names_version + 256773174580758
     limit 1
   ) d on true
   order by place

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Memory } from "../../db/database.ts";
-import { SHORT_BYTES } from "../../db/long_text.ts";
 import type { Transaction } from "../../db/connections/transaction.ts";
 import { openApp } from "../support/app/harness.ts";
 import { Copy } from "../support/client/copy.ts";
 import { withOperations } from "../support/app/operations.ts";
+import { SHORT_BYTES } from "../../db/sizes.ts";
 
 /** Products of 1 MB. */
 const COLLATERAL = Array(10).fill({

@@ -2,14 +2,13 @@
 
 -- The SQL that reads a product, $2 of organization $1. It follows from schema/product.ts.
 select d.product_id as id,
- '{' || d.summary || ',' || d.details || '}' as product,
- d.names_version is not null as is_storable
+ '{' || d.summary || ',' || d.details || '}' as product
 from (
   select p.organization_id,
    p.id as product_id,
    p.change_version,
    p.updated_at,
-   o.names_version,
+   o.names_version + 256773174580758 as names_version,
    concat(trim(both '{}' from (
     select row_to_json(x)
     from (
@@ -210,6 +209,8 @@ from (
          x.content_audience,
          x.text_format,
          x.text_author,
+         x.text_source_corporate,
+         x.text_source_description,
          x.source_title,
          x.language
       ) x
@@ -242,7 +243,7 @@ from (
     where x.organization_id = $1 and x.product_id = p.id
     order by x.position,
      x.id
-  )), ',"languages":', coalesce(shown_values(p.languages, '{"language_role":null,"language_code":null,"country_code":null,"script_code":null}'), '[]'), ',"product_form_details":', coalesce(shown_values(p.product_form_details, '[]'), '[]'), ',"edition_types":', coalesce(shown_values(p.edition_types, '[]'), '[]'), ',"epub_technical_protections":', coalesce(shown_values(p.epub_technical_protections, '[]'), '[]'), ',"product_identifiers":', coalesce(shown_values(p.product_identifiers, '{"product_id_type":null,"id_type_name":null,"id_value":null}'), '[]'), ',"subjects":', coalesce(shown_values(p.subjects, '{"main_subject":false,"subject_scheme_identifier":null,"subject_scheme_name":null,"subject_scheme_version":null,"subject_code":null,"subject_heading_text":null}'), '[]'), ',"extents":', coalesce(shown_values(p.extents, '{"extent_type":null,"extent_value":null,"extent_unit":null}'), '[]'), ',"measures":', coalesce(shown_values(p.measures, '{"measure_type":null,"measurement":null,"measure_unit_code":null}'), '[]'), ',"audiences":', coalesce(shown_values(p.audiences, '{"audience_code_type":null,"audience_code_type_name":null,"audience_code_value":null}'), '[]'), ',"audience_ranges":', coalesce(shown_values(p.audience_ranges, '{"audience_range_qualifier":null,"audience_range_exact":null,"audience_range_from":null,"audience_range_to":null}'), '[]'), ',"publishing_dates":', coalesce(shown_values(p.publishing_dates, '{"publishing_date_role":null,"date":null}'), '[]'), ',"related_products":', coalesce(shown_values(p.related_products, '{"product_relation_codes":[],"product_identifiers":{"product_id_type":null,"id_type_name":null,"id_value":null}}'), '[]'), ',"related_works":', coalesce(shown_values(p.related_works, '{"work_relation_code":null,"work_identifiers":{"work_id_type":null,"id_type_name":null,"id_value":null}}'), '[]'), ',"supporting_resources":', coalesce(shown_values(p.supporting_resources, '{"resource_content_type":null,"content_audience":[],"resource_mode":null,"resource_features":{"resource_feature_type":null,"feature_value":null,"feature_note":null},"resource_versions":{"resource_form":null,"resource_version_features":{"resource_version_feature_type":null,"feature_value":null,"feature_note":null},"resource_links":[]}}'), '[]'), ',"product_territories":', array_to_json(array(
+  )), ',"languages":', coalesce(shown_values(p.languages, '{"language_role":null,"language_code":null,"country_code":null,"script_code":null}'), '[]'), ',"product_form_details":', coalesce(shown_values(p.product_form_details, '[]'), '[]'), ',"product_form_features":', coalesce(shown_values(p.product_form_features, '{"product_form_feature_type":null,"product_form_feature_value":null,"product_form_feature_descriptions":[]}'), '[]'), ',"edition_types":', coalesce(shown_values(p.edition_types, '[]'), '[]'), ',"epub_technical_protections":', coalesce(shown_values(p.epub_technical_protections, '[]'), '[]'), ',"product_identifiers":', coalesce(shown_values(p.product_identifiers, '{"product_id_type":null,"id_type_name":null,"id_value":null}'), '[]'), ',"subjects":', coalesce(shown_values(p.subjects, '{"main_subject":false,"subject_scheme_identifier":null,"subject_scheme_name":null,"subject_scheme_version":null,"subject_code":null,"subject_heading_text":null}'), '[]'), ',"extents":', coalesce(shown_values(p.extents, '{"extent_type":null,"extent_value":null,"extent_unit":null}'), '[]'), ',"measures":', coalesce(shown_values(p.measures, '{"measure_type":null,"measurement":null,"measure_unit_code":null}'), '[]'), ',"audiences":', coalesce(shown_values(p.audiences, '{"audience_code_type":null,"audience_code_type_name":null,"audience_code_value":null}'), '[]'), ',"audience_ranges":', coalesce(shown_values(p.audience_ranges, '{"audience_range_qualifier":null,"audience_range_exact":null,"audience_range_from":null,"audience_range_to":null}'), '[]'), ',"publishing_dates":', coalesce(shown_values(p.publishing_dates, '{"publishing_date_role":null,"date":null}'), '[]'), ',"related_products":', coalesce(shown_values(p.related_products, '{"product_relation_codes":[],"product_identifiers":{"product_id_type":null,"id_type_name":null,"id_value":null}}'), '[]'), ',"related_works":', coalesce(shown_values(p.related_works, '{"work_relation_code":null,"work_identifiers":{"work_id_type":null,"id_type_name":null,"id_value":null}}'), '[]'), ',"supporting_resources":', coalesce(shown_values(p.supporting_resources, '{"resource_content_type":null,"content_audience":[],"resource_mode":null,"resource_features":{"resource_feature_type":null,"feature_value":null,"feature_note":null},"resource_versions":{"resource_form":null,"resource_version_features":{"resource_version_feature_type":null,"feature_value":null,"feature_note":null},"resource_links":[]}}'), '[]'), ',"product_territories":', array_to_json(array(
     select row_to_json(x)
     from (
       select x.id,

@@ -45,6 +45,60 @@ it("is shared by all products of the format", async ({ org, app }) => {
   assertEquals(await formOf(app, org, org.format), paperback);
 });
 
+it("warns of the other products that it changes, and shows them in the history", async ({ org, app }) => {
+  const isbn13 = "9780141439587";
+  const { path, product } = await org.create({ isbn13, format_id: org.format });
+  for (const title of ["A", "B"]) await org.create({ title, format_id: org.format });
+  const { path: bare } = await org.create({ title: "Without a format" });
+  const warning = (n: number, form: string) =>
+    `shared: The format "Format" stores the product form: it changes for ${n} other products, too`
+      .replace("Format", form);
+  const { body: { data: format } } = await org.get(`/api/formats/${org.format}`);
+  const told = ({ warnings = [] }: { warnings?: Record<string, string>[] }) =>
+    warnings.map(({ pointer, code, message }) => [pointer, `${code}: ${message}`]);
+  const sheetOf = (query: string, text: string) =>
+    app.send(`/api/csv/products${query}`, {
+      method: "POST",
+      headers: { "x-api-key": org.key, "content-type": "text/csv" },
+      body: text,
+    });
+
+  const put = await org.put(path, { product_form_code: "BC" });
+  const again = await org.put(path, { product_form_code: "BC" });
+  const batch = await org.post("/api/products/batch", {
+    operations: [
+      { method: "update", id: product.id, body: { product_form_id: hardback } },
+      { method: "create", body: { title: "C", format_id: org.format, product_form_code: "BC" } },
+    ],
+  });
+  const dry = await sheetOf("?dry_run=true", `isbn13,product_form_code\n${isbn13},BB\n`);
+  const sheet = await sheetOf("", `isbn13,product_form_code\n${isbn13},BB\n`);
+  const id = bare.split("/").at(-1);
+  const unused = await sheetOf("", `id,title,product_form_code\n${id},New,BB\n`);
+
+  assertEquals(told(put.body), [["/product_form_code", warning(2, format.name)]]);
+  assertEquals(told(again.body), []);
+  assertEquals(told(batch.body), [
+    ["/operations/0/body/product_form_id", warning(2, format.name)],
+    ["/operations/1/body/product_form_code", warning(3, format.name)],
+  ]);
+  for (const { body: { data } } of [dry, sheet]) {
+    const [{ column, code, message }] = data.outcomes[0].messages;
+    assertEquals([data.updated, data.warnings, column], [1, 1, "product_form_code"]);
+    assertEquals(`${code}: ${message}`, warning(3, format.name));
+  }
+  const [row] = unused.body.data.outcomes;
+  assertEquals(row.messages.map(({ code }: { code: string }) => code), ["ignored"]);
+  assertEquals(row.changes.map(({ column }: { column: string }) => column), ["title"]);
+  const { body: { data: entries } } = await org.get(`${path}/history?changed=product_form_id`);
+  assertEquals(
+    entries.map(({ changes }: { changes: unknown }) => changes),
+    [[paperback, hardback, 3], [paperback, hardback, 2], [null, paperback, 2]].map((
+      [from, to, products],
+    ) => [{ pointer: "/product_form_id", kind: "changed", from, to, products }]),
+  );
+});
+
 it("changes the stored format", async ({ org, app }) => {
   const { path, product } = await org.create({ format_id: org.format });
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { pause } from "../../db/connections/deadline.ts";
-import { spreadRenames } from "../../db/products/renames.ts";
+import { propagateRenames } from "../../features/changes/db/renames.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import type { Fields } from "../../schema/fields.ts";
 import { ROWS, SCALARS } from "../../schema/product.ts";
@@ -77,7 +77,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
           `${pathOfRecords(table as OwnTable)}/${org[name]}`,
           { [column]: RECORD_VALUES[column] },
         );
-        await spreadRenames(app.database);
+        await propagateRenames(app.database);
 
         assertEquals(status, 200, what);
         const listed = await copy.catchUp();
@@ -100,11 +100,11 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     await org.put(`/api/publishers/${org.publisher}`, {
       name: "Harbour Press",
     });
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
     assertEquals(await copy.catchUp(), []);
 
     await sql`update publishers set name = 'By SQL'`;
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
     assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
 
     await sql`
@@ -112,7 +112,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
       insert into publishers (organization_id, id, name)
       select organization_id, id, 'Another' from gone
     `;
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
     assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
     await copy.assertComplete();
   });
@@ -126,7 +126,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     const listed = await copy.catchUp();
     assertEquals(listed.map(({ id }) => id), [old.id, young.id]);
 
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
 
     assertEquals((await copy.catchUp()).map(({ id }) => id), [old.id]);
     await copy.assertComplete();
@@ -141,7 +141,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     await org.put(`/api/contributors/${org.contributor}`, {
       key_names: "Austen",
     });
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
 
     await eventually(true, async () => {
       const reply = await org.get(next);
@@ -170,7 +170,7 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     const copy = new Copy(org, app);
     await copy.catchUp();
     // Others of the server may have run beside the renames above.
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
 
     await rename("Renamed");
     assertEquals(await copy.catchUp(), []);
@@ -180,8 +180,8 @@ Deno.test("A rename reaches the feed", async ({ step: it }) => {
     // Renamed again meanwhile, it begins again.
     await rename("Again");
     await Promise.all([
-      spreadRenames(app.database),
-      spreadRenames(app.database),
+      propagateRenames(app.database),
+      propagateRenames(app.database),
     ]);
 
     assertEquals(first.length, 40);
@@ -214,14 +214,14 @@ Deno.test("Renames of many records", async ({ step: it }) => {
     await copy.catchUp();
 
     await sql`update contributors set key_names = 'Changed' where organization_id = ${org.id}`;
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
 
     assertEquals((await copy.catchUp()).map((change) => change.id), [id]);
     assertEquals(await waiting(org.id), 0);
   });
 
   await it("do not hold back those of another organization", async () => {
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
     const orgs = [await app.organization(), await app.organization()];
     const counts = [1_200, 1];
     for (const [i, { id }] of orgs.entries()) {
@@ -241,7 +241,7 @@ Deno.test("Renames of many records", async ({ step: it }) => {
     }
 
     assertEquals(await left(), [700, 0]);
-    await spreadRenames(app.database);
+    await propagateRenames(app.database);
     assertEquals(await left(), [0, 0]);
   });
 });
@@ -277,7 +277,7 @@ Deno.test({
         await eventually(1, async () => (await copy.read()).changes.length);
         await renamer.sql`commit`;
 
-        await spreadRenames(app.database);
+        await propagateRenames(app.database);
 
         await copy.catchUp();
         await copy.assertComplete();
@@ -313,7 +313,7 @@ Deno.test({
         await pause(100);
       });
       await renamed;
-      await spreadRenames(app.database);
+      await propagateRenames(app.database);
       const { body } = await org.get("/api/products?q=renamed");
       assertEquals(body.meta.total, 1);
     });
@@ -328,10 +328,10 @@ Deno.test({
       await renamer.sql.begin(async (sql) => {
         await rename(sql, "Second");
         // It waits for nobody, and does not forget the record.
-        await spreadRenames(app.database);
+        await propagateRenames(app.database);
         await sql`update products set subtitle = 'Again' where id = ${id}`;
       });
-      await spreadRenames(app.database);
+      await propagateRenames(app.database);
       const { body } = await org.get("/api/products?q=second");
       assertEquals(body.meta.total, 1);
     });
@@ -358,7 +358,7 @@ Deno.test({
 
     await it("and waits no longer, once older transactions have ended", async () => {
       await eventually(0, async () => {
-        await spreadRenames(app.database);
+        await propagateRenames(app.database);
         return (await app.sql`select from renames`).length;
       });
     });

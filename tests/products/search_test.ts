@@ -1,9 +1,12 @@
-import { spreadRenames } from "../../db/products/renames.ts";
-import { assertEquals } from "@std/assert";
+import { propagateRenames } from "../../features/changes/db/renames.ts";
+import { assert, assertEquals } from "@std/assert";
+import { organization, type Statement } from "../../db/connections/sql.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
-import { type App, testsOf } from "../support/app/harness.ts";
+import { type App, send, SETTINGS, testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { recorded } from "../support/app/recording.ts";
 
 /*
  * What `search` and `q` do besides finding_table.txt, which says what they find.
@@ -42,6 +45,24 @@ it("find the changed title, and not the old one", async ({ org, app, sql }) => {
   assertEquals(second, before[1], `Only the changed book, not ${kept.id}`);
 });
 
+it("find what SQL inserts and changes, at once", async ({ org, sql }) => {
+  const [row] = await sql<{ id: string }[]>`
+    insert into products (organization_id, title) values (${org.id}, 'Sanditon') returning id
+  `;
+  for (const parameter of ["search", "q"]) {
+    assertEquals(await found(org, `${parameter}=sanditon`), ["Sanditon"]);
+  }
+
+  await sql`update products set title = 'Emma' where organization_id = ${org.id} and id = ${
+    row!.id
+  }`;
+
+  for (const parameter of ["search", "q"]) {
+    assertEquals(await found(org, `${parameter}=sanditon`), []);
+    assertEquals(await found(org, `${parameter}=emma`), ["Emma"]);
+  }
+});
+
 it("find books by names, when they change", async ({ org, app, sql }) => {
   const { id, path } = await org.create({
     title: "One",
@@ -54,7 +75,7 @@ it("find books by names, when they change", async ({ org, app, sql }) => {
   await finds("austen");
 
   await org.put(`/api/contributors/${org.contributor}`, { name: "Bell" });
-  await spreadRenames(app.database);
+  await propagateRenames(app.database);
   await finds("austen", false);
   await finds("bell");
   await org.put(path, { subtitle: "Dusk" });
@@ -66,7 +87,7 @@ it("find books by names, when they change", async ({ org, app, sql }) => {
     await sql`update publishers set name = 'Quay' ${ours}`;
     await sql`update products set subtitle = 'Dawn' ${ours}`;
   });
-  await spreadRenames(app.database);
+  await propagateRenames(app.database);
   await finds("bell", false);
   await finds("dusk", false);
   await finds("curic saga quay dawn");
@@ -250,6 +271,64 @@ const WORDS = "as an ann anna the them thematic in ink inkling rose prose r2"
   .split(" ");
 
 const SHORT_WORDS = "aa bb cc dd ee ff gg hh";
+
+Deno.test({
+  name: "q finds the nearest of products that came after the last ANALYZE, each compared once",
+  // The embedded database is analyzed once a minute.
+  ignore: !SETTINGS.url,
+  async fn() {
+    await using app = await openOwnApp();
+    const org = await app.organization();
+    const other = await app.organization();
+    await app.sql`alter table product_search set (autovacuum_enabled = false)`;
+    await app.sql`alter table products set (autovacuum_enabled = false)`;
+    const add = (id: string, count: number) =>
+      app.sql`
+        insert into products (organization_id, title)
+        select ${id}, 'a tale of ' || md5(n::text) || ' and gruffalo' from generate_series(1, ${count}::int) n
+      `;
+    await add(other.id, 5_000);
+    await app.sql`analyze`;
+    await add(org.id, PRODUCTS);
+    const statements: Statement[] = [];
+    const database = recorded(app.database, (statement) => statements.push(statement));
+
+    const { body } = await send(app.variant({ database }), "/api/products?limit=1&q=gruffallo", {
+      headers: { "x-api-key": org.key },
+    });
+
+    assertEquals([body.meta.nearest, body.meta.total], [true, PRODUCTS]);
+    const { strings, values, prepare } = statements.at(-1)!;
+    const statement = {
+      strings,
+      values: values.map((value) => value === organization ? org.id : value),
+      prepare,
+    };
+    const [row] = await app.sql`explain (analyze, format json) ${statement}`;
+    const [[{ Plan }]] = Object.values(row!) as [[{ Plan: PlanNode }]];
+    const compared = rowsComparedIn(Plan);
+    assert(compared < 20 * PRODUCTS, `${compared} rows are compared`);
+  },
+});
+
+const PRODUCTS = 2_000;
+
+/** A node of a plan, as EXPLAIN (ANALYZE) has it in JSON. */
+interface PlanNode {
+  "Actual Loops": number;
+  "Actual Rows": number;
+  "Rows Removed by Join Filter"?: number;
+  "Rows Removed by Filter"?: number;
+  Plans?: PlanNode[];
+}
+
+/** How many rows the nodes of a plan have compared. */
+function rowsComparedIn(node: PlanNode): number {
+  const rows = node["Actual Rows"] + (node["Rows Removed by Join Filter"] ?? 0) +
+    (node["Rows Removed by Filter"] ?? 0);
+  const below = (node.Plans ?? []).map(rowsComparedIn);
+  return below.reduce((sum, rows) => sum + rows, rows * node["Actual Loops"]);
+}
 
 /** The titles found, in order. What is nearest is not found. The total must equal their number, up to a page. */
 async function found(org: Organization, query: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isLockTimeout } from "../../db/connections/errors.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { eventually } from "../support/app/eventually.ts";
@@ -9,6 +9,7 @@ import type { Reply } from "../support/client/envelope.ts";
 import { assertBuilt, assertCounted, read, store } from "../support/client/stored.ts";
 import { commandsOn, imported, withHeader } from "../support/client/transfer.ts";
 import { TIMED } from "../support/app/deadline.ts";
+import type { Sql } from "../support/sql/script.ts";
 
 const SECONDS = 4;
 
@@ -535,6 +536,60 @@ const ON_REPLACED: Record<string, OnReplaced> = {
     isDone: async (context) => (await context.org.get(programPath(context))).body.data.length === 0,
   },
 };
+
+race(
+  "SQL of an older transaction cannot change a product that a later one has changed",
+  async ({ app, it }) => {
+    const writes: Record<string, (sql: Sql, org: Organization, id: string) => Promise<unknown>> = {
+      "updates it": async (sql, _, id) =>
+        await sql`update products set page_count = 7 where id = ${id}`,
+      "inserts a row of it": async (sql, org, id) =>
+        await sql`
+          insert into product_sales_rights (organization_id, product_id, sales_rights_type)
+          values (${org.id}, ${id}, '01')
+        `,
+      "deletes it": async (sql, _, id) => await sql`delete from products where id = ${id}`,
+      "inserts it again": async (sql, org, id) => {
+        // The transaction is repeated when it is refused.
+        await org.post(`/api/products/${id}/restore`, {});
+        await org.delete(`/api/products/${id}`);
+        await sql`insert into products (organization_id, id, title) values (${org.id}, ${id}, 'x')`;
+      },
+    };
+    for (const [name, write] of Object.entries(writes)) {
+      await it(`that ${name}`, async () => {
+        const org = await app.organization();
+        const { id, path } = await org.create({ page_count: 1 });
+        let page_count = 1;
+
+        const refused = await app.sql.begin(async (sql) => {
+          await sql`select pg_current_xact_id()`;
+          await org.put(path, { page_count: ++page_count });
+          await write(sql, org, id);
+        }).catch((error) => error);
+
+        assertEquals(refused.code, "40001");
+        assertMatch(refused.message, /A later transaction has changed the product/);
+        const [newest] = (await org.get(`${path}/history`)).body.data;
+        const restored = await org.post(`${path}/restore`, { version: newest.version });
+        assertEquals(restored.status, newest.event === "deleted" ? 400 : 200);
+        const { body } = await org.get(path);
+        assertEquals(body.data?.page_count, newest.event === "deleted" ? undefined : page_count);
+        const past = await org.get(`${path}?at=2100-01-01`);
+        assertEquals(past.body.data, body.data);
+
+        // A lock before the first write keeps later transactions away.
+        await org.post(`${path}/restore`, {});
+        await app.sql.begin(async (sql) => {
+          await sql`lock table products in exclusive mode`;
+          await sql`select pg_current_xact_id()`;
+          await sql`update products set page_count = 99 where id = ${id}`;
+        });
+        assertEquals((await org.get(path)).body.data.page_count, 99);
+      });
+    }
+  },
+);
 
 /** SQL that deletes the row and inserts it again with the same key. */
 function replacing(

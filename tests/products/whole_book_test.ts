@@ -48,6 +48,11 @@ const REFUSED: [array: string, entries: unknown[], at: string, code: string][] =
   ["audience_ranges", [range({})], "/0/audience_range_exact", "required"],
   ["audience_ranges", [range({ audience_range_exact: "9", audience_range_to: "12" })], "/0/audience_range_exact",
       "unexpected_range"],
+  ["product_form_features", [feature("09")], "/0/product_form_feature_value", "required"],
+  ["product_form_features", [{ ...feature("09"), product_form_feature_descriptions: [] }], "/0/product_form_feature_value", "required"],
+  ["product_form_features", [feature("09", "999")], "/0/product_form_feature_value", "invalid_code"],
+  ["product_form_features", [feature("01", "mauve")], "/0/product_form_feature_value", "invalid_code"],
+  ["product_form_features", [feature("09", "14"), feature("09", "15"), feature("09", "14")], "/2/product_form_feature_type", "duplicate"],
   ["publishing_dates", [{ publishing_date_role: "01", date: "2027-01-01" }], "/0/publishing_date_role",
       "use_publication_date"],
   ["publishing_dates", [{ publishing_date_role: "02", date: "2027" }, { publishing_date_role: "02", date: "2028" }],
@@ -60,7 +65,39 @@ const REFUSED: [array: string, entries: unknown[], at: string, code: string][] =
       "/0/work_identifiers/0/id_type_name", "required"],
 ];
 
+function feature(product_form_feature_type: string, product_form_feature_value?: string) {
+  return {
+    product_form_feature_type,
+    ...product_form_feature_value && { product_form_feature_value },
+  };
+}
+
 const it = testsOf("The whole book");
+
+it("is found by its accessibility", async ({ org, sql, app }) => {
+  const described = { ...feature("09"), product_form_feature_descriptions: ["Tested by readers"] };
+  const features = [feature("09", "14"), feature("07", "15"), described];
+  const { path, product } = await org.create({ product_form_features: features });
+  await org.create({ product_form_features: [feature("09", "00")] });
+  const found = async (codes: string) => {
+    const { status, body } = await org.get(`/api/products?accessibility_code=${codes}`);
+    assertEquals(status, 200);
+    return body.data.map(({ id }: { id: string }) => id);
+  };
+  assertEquals(await found("14"), [product.id]);
+  assertEquals(await found("13,14"), [product.id]);
+  assertEquals(await found("15"), []);
+  assertEquals((await org.get("/api/products?accessibility_code=999")).status, 400);
+
+  await org.put(path, { product_form_features: [feature("09", "15")] });
+  assertEquals([await found("14"), await found("15")], [[], [product.id]]);
+  if (app.isDistributed) return;
+  await sql`
+    update products set product_form_features = null
+    where organization_id = ${org.id} and id = ${product.id}
+  `;
+  assertEquals(await found("15"), []);
+});
 
 it("refuses what a rule on several fields forbids", async ({ org }) => {
   const { path, product } = await org.create();

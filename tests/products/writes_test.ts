@@ -60,6 +60,7 @@ Deno.test("A write", async ({ step: it }) => {
       "products",
       "product_counts",
       "product_deletions",
+      "product_documents",
     ]);
   });
 

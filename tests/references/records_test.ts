@@ -43,6 +43,24 @@ for (const table of sampleOf(OWN_TABLES, (table) => `${fieldsOf(table)}`)) {
     assertEquals(headers.get("etag"), created.headers.get("etag"));
   });
 
+  it("POST and PUT warn of another record with the name", async ({ org }) => {
+    const create = async (name: string, headers = {}) =>
+      (await org.post(path, { name }, headers)).body;
+    const first = await create("Penguin Café");
+    const second = await create("Penguin  Café", { "idempotency-key": "penguin" });
+    const repeated = await create("Penguin  Café", { "idempotency-key": "penguin" });
+    const third = await create("penguin café");
+    const itself = await org.put(`${path}/${third.data.id}`, { name: "penguin café" });
+    const renamed = await org.put(`${path}/${third.data.id}`, { name: "Penguin Café" });
+
+    for (const { warnings } of [first, third, itself.body]) assertEquals(warnings, undefined);
+    assertEquals(repeated.warnings, second.warnings);
+    const [{ pointer, code, message }] = second.warnings;
+    assertEquals([pointer, code], ["/name", "duplicate"]);
+    assert(message.includes(first.data.id), message);
+    assert(renamed.body.warnings[0].message.includes(`${first.data.id}, ${second.data.id}`));
+  });
+
   it("POST accepts duplicate names of 500 characters, and nulls", async ({ org }) => {
     const replies = [
       await org.post(path, { name: LONGEST }),

@@ -1,13 +1,14 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../db/database.ts";
-import { eraseContributor } from "../../db/history/erase.ts";
-import { deleteDue, notWalked } from "../../db/history/retention.ts";
 import { migrate } from "../../db/migrate.ts";
+import { propagateRenames } from "../../features/changes/db/renames.ts";
+import { settled } from "../support/app/settled.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { send, SETTINGS } from "../support/app/harness.ts";
 import { createOrganization } from "../support/app/organization.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
+import { copyOfSql, MIGRATIONS } from "../support/sql/folder.ts";
 import { script } from "../support/sql/script.ts";
 import { exported, imported } from "../support/client/transfer.ts";
 import { recorded } from "../support/app/recording.ts";
@@ -17,12 +18,15 @@ import { TIMED } from "../support/app/deadline.ts";
 const STUBS = `
   create table pg_dist_partition (logicalrelid regclass);
   create function citus_get_active_worker_nodes() returns setof int language sql as $$ select 1 $$;
-  create function create_reference_table(name text) returns void language sql as $$ select $$;
+  create function create_reference_table(name text) returns void
+    language sql as $$ insert into pg_dist_partition values (name::regclass) $$;
   create function create_distributed_table(name text, key text, colocate_with text default 'default') returns void
     language sql as $$ insert into pg_dist_partition values (name::regclass) $$;
   create function truncate_local_data_after_distributing_table(name regclass) returns void
     language sql as $$ select $$;
 `;
+
+const readDistribution = () => Deno.readTextFile(new URL("../../sql/citus.sql", import.meta.url));
 
 Deno.test(
   "A database distributed by sql/citus.sql",
@@ -31,16 +35,11 @@ Deno.test(
     await using app = await openOwnApp();
     const { sql } = app;
     const before = await app.organization();
-    const { path: earlier } = await before.create();
-    const distribution = await Deno.readTextFile(
-      new URL("../../sql/citus.sql", import.meta.url),
-    );
+    const { path: earlier } = await before.create({ title: "Persuasion" });
     await sql.unsafe(STUBS);
-    await sql.unsafe(distribution);
+    await sql.unsafe(await readDistribution());
     // A service would be started again now.
-    const database = recorded(app.database, () => {}, {
-      isDistributed: true,
-    });
+    const database = recorded(app.database, () => {}, { isDistributed: true });
     const handler = app.variant({ database });
     const org = await createOrganization({
       sql: sql,
@@ -59,21 +58,22 @@ Deno.test(
       assertEquals([...triggers], []);
     });
 
-    await it("reads from the tables", async () => {
-      for (
-        const { path, owner } of [
-          { path: earlier, owner: before },
-          { path: (await org.create()).path, owner: org },
-        ]
-      ) {
-        await sql`update products set title = 'Sanditon' where organization_id = ${owner.id}`;
+    await it("lets other sessions read alone, unless they ask for more", async () => {
+      const [row] = await sql<{ settings: string[] }[]>`
+        select setconfig as settings
+        from pg_db_role_setting
+        where setdatabase = (select oid from pg_database where datname = current_database())
+      `;
 
-        const { body: { data } } = await owner.get(path);
-        const list = await owner.get("/api/products");
+      assert(row!.settings.includes("default_transaction_read_only=on"));
+    });
 
-        assertEquals(data.title, "Sanditon");
-        assertEquals(list.body.data[0].title, "Sanditon");
-      }
+    await it("keeps products and their history", async () => {
+      const { body: { data } } = await before.get(earlier);
+      const history = await before.get(`${earlier}/history`);
+
+      assertEquals(data.title, "Persuasion");
+      assertEquals(history.body.data.map(({ event }: { event: string }) => event), ["created"]);
     });
 
     await it("accepts writes of every kind", async () => {
@@ -107,61 +107,117 @@ Deno.test(
       assertEquals([status, body.error.details[0].code], [400, "too_large"]);
     });
 
-    await it("stores no JSON", async () => {
-      const { path } = await org.create();
-      await org.get(path);
-      await org.get("/api/products");
+    await it("stores documents, of which reads show the last", async () => {
+      const { id, path } = await org.create({ title: "Emma" });
+      await sql`
+        update product_documents set summary = replace(summary, 'Emma', 'Stored')
+        where organization_id = ${org.id} and product_id = ${id}
+      `;
 
-      const documents = await sql`select from product_documents where organization_id = ${org.id}`;
-      assertEquals(documents.length, 0);
+      assertEquals((await org.get(path)).body.data.title, "Stored");
     });
 
-    await it("keeps no history, and says so", async () => {
-      const { id, path } = await org.create();
-      const restoration = { method: "restore", id, at: "2026-01-01" };
-      const replies = [
-        await org.get(`${path}/history`),
-        await org.get(`${path}?at=2099-01-01`),
-        await org.get(`${path}?version=1`),
-        await org.get("/api/history"),
-        await org.get("/api/products/deleted"),
-        await org.post(`${path}/restore`, { version: "1" }),
-        await org.batch([restoration]),
-      ];
-      for (const { status, body: { error } } of replies) {
-        assertEquals([status, error.code], [409, "CONFLICT"]);
-        assertStringIncludes(error.message, "keeps no history");
-      }
+    await it("restores what was deleted", async () => {
+      const { path } = await org.create({ title: "Sanditon" });
+      await org.delete(path);
+      const gone = await org.get(path);
+
+      const restored = await org.post(`${path}/restore`, {});
+
+      assertStringIncludes(gone.body.error.message, "brings it back");
+      assertEquals(restored.status, 200);
+      assertEquals((await org.get(path)).body.data.title, "Sanditon");
+    });
+
+    await it("lets products follow the new name of a record, in responses, searches and the feed", async () => {
+      const { id, path } = await org.create({
+        contributors: [{ contributor_id: org.contributor, contributor_role_code: "A01" }],
+        publisher_id: org.publisher,
+      });
+      await settled(sql);
+      const { body: { meta: { cursor } } } = await org.get("/api/products/changes?limit=1000");
+
+      await org.put(`/api/contributors/${org.contributor}`, { name: "Fanny Burney" });
+      await org.put(`/api/publishers/${org.publisher}`, { name: "Quay" });
+      await propagateRenames(database);
+
+      const { body: { data } } = await org.get(path);
+      assertEquals([data.contributors[0].contributor_name, data.publisher_name], [
+        "Fanny Burney",
+        "Quay",
+      ]);
+      await settled(sql);
+      const changed = await org.get(`/api/products/changes?after=${cursor}`);
+      assertEquals(changed.body.data.map(({ id }: { id: string }) => id), [id]);
+      const found = await org.get("/api/products?q=burney");
+      assertEquals(found.body.data.map(({ id }: { id: string }) => id), [id]);
+    });
+
+    await it("invalidates no JSON for a value that this does not show, but the feed has it", async () => {
+      const { id } = await org.create({
+        contributors: [{ contributor_id: org.contributor, contributor_role_code: "A01" }],
+      });
+      const names = async () => {
+        const [row] = await sql`select names_version from organizations where id = ${org.id}`;
+        return row!.names_version;
+      };
+      const earlier = await names();
+      await settled(sql);
+      const { body: { meta: { cursor } } } = await org.get("/api/products/changes?limit=1000");
+
+      await org.put(`/api/contributors/${org.contributor}`, { biographical_note: "A novelist" });
+      await propagateRenames(database);
+
+      await settled(sql);
+      const changed = await org.get(`/api/products/changes?after=${cursor}`);
+      assertEquals(await names(), earlier);
+      assert(changed.body.data.some((entry: { id: string }) => entry.id === id));
+    });
+
+    await it("is exported and imported", async () => {
       const operations = database.for({
         deadline: performance.now() + 60_000,
         caller: { organizationId: org.id, name: "test" },
       });
-      await assertRejects(
-        () => eraseContributor(operations, org.contributor),
-        Error,
-        "keeps no history",
-      );
-      await deleteDue(database, 0, notWalked());
-      assertEquals((await org.put(path, { title: "Emma" })).status, 200);
-      assertEquals((await org.get(path)).status, 200);
-      assertEquals((await org.delete(path)).status, 200);
-    });
-
-    await it("is exported, but takes no imports", async () => {
-      const operations = database.for({
-        deadline: performance.now() + 10_000,
-        caller: { organizationId: org.id, name: "test" },
-      });
       const text = await exported(operations);
 
-      await assertRejects(
-        () => imported(operations, text),
-        Error,
-        "A distributed database takes no imports",
-      );
+      const refused = await imported(operations, text.replaceAll("Quay", "Strand"));
+
+      assertEquals(refused, []);
+      const { body } = await org.get(`/api/publishers/${org.publisher}`);
+      assertEquals(body.data.name, "Strand");
     });
   },
 );
+
+Deno.test("Migrations distribute the tables that they create", TIMED, async () => {
+  await using app = await openOwnApp();
+  await using first = await copyOfSql();
+  for (const name of MIGRATIONS.slice(1)) {
+    await Deno.remove(new URL(`migrations/${name}`, first.url));
+  }
+  const operations = () => app.database.for({ deadline: performance.now() + 60_000 });
+  await app.sql.unsafe("drop schema public cascade; create schema public");
+  // Without triggers, which name columns of later migrations.
+  await app.sql`create domain distributed as boolean`;
+  await migrate(operations(), first.url);
+  await app.sql.unsafe(STUBS);
+  await app.sql`
+    insert into pg_dist_partition
+    select c.oid from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+  `;
+
+  await migrate(operations());
+
+  const local = await app.sql<{ name: string }[]>`
+    select c.relname as name
+    from pg_class c
+    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+      and c.relname not in ('pg_dist_partition', 'schema_migrations')
+      and not exists (select from pg_dist_partition p where p.logicalrelid = c.oid)
+  `;
+  assertEquals(local.map(({ name }) => name), []);
+});
 
 Deno.test({
   ...TIMED,
@@ -176,7 +232,7 @@ Deno.test({
     const before = await isDistributed();
     await script(
       operations,
-      (sql) => sql.unsafe("create domain product_json as text"),
+      (sql) => sql.unsafe("create domain distributed as boolean"),
     );
     const after = await isDistributed();
 

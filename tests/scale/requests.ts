@@ -1,3 +1,4 @@
+import { assert } from "@std/assert";
 import {
   addMember,
   createOrganization,
@@ -8,11 +9,12 @@ import {
   newKey,
   removeMember,
   revokeKey,
-  roleOf,
 } from "../../db/access.ts";
-import { deleteDue, notWalked } from "../../db/history/retention.ts";
+import { roleOf } from "../../db/credentials.ts";
+import { eraseContributor } from "../../features/history/db/erase.ts";
+import { deleteDue, initialProgress } from "../../features/history/db/retention.ts";
 import { deleteOldest } from "../../db/idempotency.ts";
-import { hasRenames, spreadRenames } from "../../db/products/renames.ts";
+import { hasRenames, propagateRenames } from "../../features/changes/db/renames.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { SORTS } from "../../schema/list_query.ts";
 import { RECORD_SORTS } from "../../schema/record_query.ts";
@@ -24,6 +26,7 @@ import type { Organization } from "../support/app/organization.ts";
 import { deletionOf, isbnOf, message, record, sent } from "../support/data/onix.ts";
 import { makeExamples, openDemo } from "../support/examples/record.ts";
 import { recorded, textsInto } from "../support/app/recording.ts";
+import { askForRecipients } from "./recipient_requests.ts";
 import { askForWebhooks } from "./webhook_requests.ts";
 
 /** Every statement of the service's requests and commands, as sent to the database. */
@@ -33,8 +36,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   const database = recorded(app.database, textsInto(statements));
   const org = await app.organization();
   const asking =
-    (handler: App["handler"]) => (method: string, path: string, body?: unknown, headers = {}) =>
-      send(handler, path, {
+    (handler: App["handler"]) =>
+    async (method: string, path: string, body?: unknown, headers = {}) => {
+      const reply = await send(handler, path, {
         method,
         headers: {
           "x-api-key": org.key,
@@ -43,6 +47,9 @@ export async function everyStatement(app: App): Promise<Set<string>> {
         },
         ...body !== undefined && { body: JSON.stringify(body) },
       });
+      assert(reply.status < 500, `${method} ${path}: ${reply.text}`);
+      return reply;
+    };
   const ask = asking(app.variant({ database }));
   const distributed = recorded(app.database, textsInto(statements), {
     isDistributed: true,
@@ -54,9 +61,14 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   const { body: { data } } = await ask("POST", "/api/products", full, once);
   await ask("POST", "/api/products", full, once);
   const path = `/api/products/${data.id}`;
+  await askDistributed("PUT", path, full);
   await askDistributed("POST", "/api/products", { title: "Emma" }, {
     "idempotency-key": "distributed",
   });
+  for (const table of ["contributors", "publishers"]) {
+    const [record] = (await ask("GET", `/api/${table}?limit=1`)).body.data;
+    await askDistributed("PUT", `/api/${table}/${record.id}`, { name: "Renamed" });
+  }
   await ask("POST", "/api/products", { title: "Emma", license_id: uuidv7() });
   await ask("POST", "/api/products/batch", {
     operations: [
@@ -97,6 +109,8 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   for (const each of [database, distributed]) {
     await askInOnix(app.variant({ database: each }), org);
   }
+  await askInSheets(app.variant({ database }), org);
+  await askForRecipients(app, database, org);
   await askForWebhooks(app, database, org);
   await ask("GET", "/health/ready");
 
@@ -105,9 +119,10 @@ export async function everyStatement(app: App): Promise<Set<string>> {
     caller: { organizationId: org.id, name: "command" },
   });
   await operations.write(deleteOldest);
-  await deleteDue(database, 0, notWalked());
+  await eraseContributor(operations, org.contributor);
+  await deleteDue(database, 0, initialProgress());
   await hasRenames(database);
-  await spreadRenames(database);
+  await propagateRenames(database);
   const { key, statement } = newKey({
     organizationId: org.id,
     name: "Test",
@@ -131,6 +146,8 @@ export async function everyStatement(app: App): Promise<Set<string>> {
   );
   // SQL has invalidated the stored JSON of this product, so the service builds it.
   await app.sql`update products set title = 'Other' where id = ${other}`;
+  await askDistributed("GET", `/api/products/${other}`);
+  await app.sql`update products set title = 'Another' where id = ${other}`;
   await ask("GET", `/api/products/${other}`);
   await app.sql`update products set title = 'Emma' where id = ${other}`;
   await ask("GET", "/api/products");
@@ -168,7 +185,7 @@ async function askForHistory(
   const { body: page } = await ask("GET", "/api/history?limit=1");
   await ask(
     "GET",
-    `/api/history?since=2026-01-01&until=2099-01-01&changed_by=a&operation=b&after=${page.meta.cursor}`,
+    `/api/history?since=2026-01-01&until=2099-01-01&changed_by=a&operation=import&request_id=c&after=${page.meta.cursor}`,
   );
   await ask("POST", `${path}/restore`, { version });
   await ask("POST", `${path}/restore`, { at: "2001-01-01" });
@@ -245,6 +262,18 @@ async function askInOnix(
   });
 }
 
+/** Writes sheets, one of them with a new name in a row that is refused. */
+async function askInSheets(handler: App["handler"], { key }: Organization): Promise<void> {
+  const path = "/api/csv/products?create=true&create_names=true";
+  const headers = { "x-api-key": key, "content-type": "text/csv" };
+  for (
+    const row of ["9780306406157,Emma,New press,", "9780306406164,Emma,Newer press,Nowhere"]
+  ) {
+    const body = `isbn13,title,publisher_name,season_name\n${row}\n`;
+    await send(handler, path, { method: "POST", headers, body });
+  }
+}
+
 /** Bodies for a complete product. */
 function changes(
   org: Organization,
@@ -295,6 +324,7 @@ function queries(org: Organization, product: any): string[] {
     "subject_code=FBC,FB*&language_code=eng,gsw",
     "subject_code=FB*",
     "id_value=10.1000/emma",
+    "accessibility_code=14,15",
     "search=emma",
     "search=e",
     "search=978-0",
@@ -304,7 +334,10 @@ function queries(org: Organization, product: any): string[] {
     "q=978-0-306-40615-7",
     "q=e",
     "q=emma&sort=title",
+    "q=9788000500003",
     "q=hemmingway",
+    "q=hary potter",
+    `program_id=${org.program}`,
     "include=product_territories,product_sales_rights",
     "include=product_prices,packing_configurations,contributors,custom_fields,collateral",
     "include=subjects",

@@ -38,10 +38,11 @@ export async function readSchema(sql: Session): Promise<Schema> {
   };
 }
 
-/** Whether the table has rows per organization, and so is sharded. */
-export function isTenant({ columns, shared }: Schema, table: string): boolean {
-  return !shared.has(table) &&
-    columns.get(table)?.has("organization_id") === true;
+/** The column by which a table is sharded, or undefined for a table that every node has. */
+export function shardedBy({ columns, shared }: Schema, table: string): string | undefined {
+  if (table === "organizations") return "id";
+  const isSharded = !shared.has(table) && columns.get(table)?.has("organization_id");
+  return isSharded ? "organization_id" : undefined;
 }
 
 /** Whether the text calls a volatile function. */

@@ -1,4 +1,4 @@
-import { callsVolatile, isTenant, type Schema } from "./schema.ts";
+import { callsVolatile, type Schema, shardedBy } from "./schema.ts";
 import { bare, inside, items, levels } from "./text.ts";
 
 /** Whether the statement (`bare`, without literals) breaks the rule. */
@@ -14,11 +14,12 @@ const RULES = {
     schema,
   ) =>
     levels(statement).some((level) =>
-      tablesOf(level).some(({ table, alias, kind }) =>
-        kind !== "into" && isTenant(schema, table) &&
-        conditions(level, alias) <
-          tablesOf(level).filter((other) => other.alias === alias).length
-      )
+      tablesOf(level).some(({ table, alias, kind }) => {
+        const column = shardedBy(schema, table);
+        return kind !== "into" && column !== undefined &&
+          conditions(level, `${alias}.${column}`) <
+            tablesOf(level).filter((other) => other.alias === alias).length;
+      })
     ),
 
   "compares no organization with another table's": (statement) =>
@@ -29,7 +30,7 @@ const RULES = {
     schema,
   ) => {
     const [, table] = /^insert into (\w+)/.exec(statement) ?? [];
-    if (!table || !isTenant(schema, table)) return false;
+    if (!table || shardedBy(schema, table) !== "organization_id") return false;
     const columns = items(inside(statement));
     const at = columns.indexOf("organization_id");
     const [, selected] = /\) select (.*?) from /.exec(statement) ?? [];
@@ -78,6 +79,13 @@ const RULES = {
     return table !== undefined && shared.has(table);
   },
 
+  "decides by immutable functions what a conflict updates": (statement) =>
+    /\bon conflict\b.*\bwhere\b.*(\bnow \(|\w\.\w+ [+-] interval\b)/.test(statement),
+
+  "asks no table for the version of the transaction": (statement) =>
+    /^(select|with) /.test(statement) && /\bchange_version \(/.test(statement) &&
+    /\bfrom \w/.test(statement),
+
   "moves no row to another organization": (statement) =>
     /\bset\b.*(?:^|[ ,(])organization_id =/.test(
       statement.replace(/\bwhere\b.*/, ""),
@@ -124,8 +132,6 @@ function tablesOf(level: string) {
 }
 
 /** The number of conditions on the organization at this level. */
-function conditions(level: string, alias: string): number {
-  return Array.from(
-    level.matchAll(new RegExp(`\\b${alias}\\.organization_id = \\$\\d+`, "g")),
-  ).length;
+function conditions(level: string, column: string): number {
+  return Array.from(level.matchAll(new RegExp(`\\b${column} = \\$\\d+`, "g"))).length;
 }

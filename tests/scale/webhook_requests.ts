@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import type { Database } from "../../db/database.ts";
-import { claimMessages } from "../../db/webhooks/claim.ts";
-import type { Attempt } from "../../db/webhooks/outcomes.ts";
-import { findWork } from "../../db/webhooks/work.ts";
+import { claimMessages } from "../../features/webhooks/db/claim.ts";
+import type { Attempt } from "../../features/webhooks/db/outcomes.ts";
+import { findWork } from "../../features/webhooks/db/work.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, send } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
@@ -71,7 +71,7 @@ export async function askForWebhooks(
 
   const id = await create({ after: "start" });
   const burst = await create({ events: ["feed.advanced"], after: "start" });
-  await queries().lookUp(findWork(8, sender.config.waitingMax));
+  await findWork(queries(), { limit: 8, waitingMax: sender.config.waitingMax });
   await deliver(burst, 204);
   // So many failures that the webhook pauses. A success by hand ends this: the others are due.
   await deliver(id, 500);

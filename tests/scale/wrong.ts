@@ -16,7 +16,11 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "delete from products p where p.organization_id = $1 returning to_char(p.created_at, 'YYYY')",
   "writes nothing inside a common table expression":
     "with gone as ( delete from products p where p.organization_id = $1 returning p.id ) select id from gone",
-  "writes no table that every node has": "update organizations set name = $2 where id = $1",
+  "writes no table that every node has": "update api_keys set name = $2 where id = $1",
+  "decides by immutable functions what a conflict updates":
+    "insert into seasons as s (organization_id, id, name) values ($1, $2, $3) on conflict (organization_id, id) do update set name = excluded.name where s.updated_at < now()",
+  "asks no table for the version of the transaction":
+    "select p.id from products p where p.organization_id = $1 and p.change_version < change_version()",
   "moves no row to another organization":
     "update seasons s set organization_id = $2 where s.organization_id = $1",
   "compares in each branch of a case, not once before them":

@@ -1,4 +1,6 @@
+import { isFile, LACKS_XMLLINT } from "../onix/schemas.ts";
 import { binaries } from "./servers/cluster.ts";
+import { IS_ONE_OF_SEVERAL } from "./app/sample.ts";
 import { hasPgBouncer } from "./servers/pgbouncer.ts";
 
 /* Says before a run of all tests which of them will be skipped, and what they need. */
@@ -22,7 +24,13 @@ const NEEDS: [isMissing: boolean, tests: string, need: string][] = [
     "of faults",
     "PostgreSQL's own programs on this machine (Debian: postgresql)",
   ],
+  [
+    IS_ONE_OF_SEVERAL,
+    "of long series that run on PostgreSQL",
+    "TEST_WHOLE to be unset, or true",
+  ],
   [url && !hasPgBouncer(), "of PgBouncer", "pgbouncer"],
+  [LACKS_XMLLINT, "of ONIX against EDItEUR's schemas", "xmllint (Debian: libxml2-utils)"],
   [!isFile("/usr/bin/chromium"), "of the page in a browser", "chromium"],
   [
     !isFile("/usr/bin/script"),
@@ -33,12 +41,4 @@ const NEEDS: [isMissing: boolean, tests: string, need: string][] = [
 
 for (const [isMissing, tests, need] of NEEDS) {
   if (isMissing) console.error(`Skipped: tests ${tests}. They need ${need}.`);
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
 }

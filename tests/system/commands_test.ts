@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { API_KEY } from "../../db/access.ts";
+import { API_KEY } from "../../db/credentials.ts";
 import { help, problemOf } from "../../db/commands/cli.ts";
 import { COMMANDS } from "../../db/commands/commands.ts";
 import { pause } from "../../db/connections/deadline.ts";
@@ -107,6 +107,7 @@ Deno.test("deno task", async ({ step: it }) => {
           public_id: secondId,
           name: "Second",
           scope: "read",
+          recipient_id: null,
           expires_at: "2199-01-31T10:00:00.000Z",
           revoked_at: null,
           last_used_at: null,
@@ -115,6 +116,7 @@ Deno.test("deno task", async ({ step: it }) => {
           public_id: firstId,
           name: "First",
           scope: "write",
+          recipient_id: null,
           expires_at: null,
           revoked_at: null,
           last_used_at: null,

@@ -194,6 +194,26 @@ Deno.test("readConfig refuses contradictory variables", () => {
   }
 });
 
+Deno.test("readConfig names all that is wrong at once, a line each", () => {
+  const variables = {
+    PORT: "http",
+    DATABASE_URL: "db?host=secret0",
+    DATABASE_REPLICA_URL: "mysql://secret0",
+    JWT_JWKS_URL: JWKS.JWT_JWKS_URL,
+  };
+
+  const { message } = assertThrows(() => read(variables), Error);
+
+  assertEquals(message.split("\n").map((line) => line.split(" must ")[0]), [
+    "DATABASE_URL",
+    "DATABASE_REPLICA_URL",
+    "PORT",
+    "JWT_ISSUER",
+    "JWT_AUDIENCE",
+  ]);
+  assert(!message.includes("secret0"));
+});
+
 Deno.test("findUnknownVariables warns only of likely misspellings", () => {
   const misspelled = {
     DATABSE_URL: "DATABASE_URL",

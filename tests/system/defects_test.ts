@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
-import { exportMessage } from "../../db/onix/export.ts";
+import { exportMessage } from "../../features/onix/db/out/export.ts";
 import { uuidv7 } from "../../db/uuid.ts";
 import { logDefects } from "../../middleware/log.ts";
-import { MAPPING } from "../../schema/onix/mapping/mapping.ts";
+import { MAPPING } from "../../features/onix/schema/mapping/mapping.ts";
 import { ARRAYS } from "../../schema/product.ts";
 import { openApp } from "../support/app/harness.ts";
 import { settled } from "../support/app/settled.ts";

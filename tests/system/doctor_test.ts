@@ -1,7 +1,8 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import deno from "../../deno.json" with { type: "json" };
 import { createOrganization, newKey } from "../../db/access.ts";
 import { openDatabase } from "../../db/database.ts";
+import { problemOf } from "../../db/commands/cli.ts";
 import { doctor, examine } from "../../db/commands/doctor.ts";
 import { migrate, seed } from "../../db/migrate.ts";
 import { recount } from "../../db/commands/recount.ts";
@@ -38,6 +39,23 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
       complaint!,
       "are pending, the first is 0001_schema.sql -> deno task migrate",
     );
+  });
+
+  await it("says how to use extensions in a schema that the role does not look into", async () => {
+    await script(database, async (sql) => {
+      await sql`create schema extensions`;
+      await sql`create extension pg_trgm schema extensions`;
+    });
+    const refused = await assertRejects(() => migrate(database));
+    const [complaint, ...others] = await complaints();
+
+    assertEquals(others, []);
+    assertStringIncludes(problemOf(refused as Error), "deno task doctor says how");
+    assertEquals(
+      complaint,
+      "extensions: The role postgres cannot use pg_trgm in the schema extensions -> As a superuser, in the database postgres: alter role postgres in database postgres set search_path = public, extensions; then open new sessions",
+    );
+    await script(database, (sql) => sql`drop schema extensions cascade`);
   });
 
   await it("asks for code lists and an organization", async () => {
@@ -83,6 +101,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
         "keys",
         "shared isbns",
         "webhooks",
+        "recipients",
         "distribution",
       ].map((subject) => [subject, true, undefined]),
     );
@@ -108,6 +127,23 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
       `ISBNs that several products of an organization have: 1, of organization ${organizationId}`,
     ]);
     await script(database, (sql) => sql`delete from products`);
+  });
+
+  await it("notes the recipients that have not fetched for 30 days", async () => {
+    const at = new Date(Date.now() - 31 * DAY_MS).toISOString();
+    await script(
+      database,
+      (sql) =>
+        sql`insert into recipients (organization_id, name, view, created_at) values (${organizationId}, 'Shop', '{}', ${at}), (${organizationId}, 'New shop', '{}', now())`,
+    );
+
+    const { recipients: { ok, finding } = {} } = await examine(database, CONFIG);
+
+    assertEquals([ok, finding], [
+      true,
+      `Not fetched for 30 days: Shop of organization ${organizationId} (never)`,
+    ]);
+    await script(database, (sql) => sql`delete from recipients`);
   });
 
   await it("names a key that expires soon, until its expiry", async () => {
@@ -154,7 +190,7 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
     assertEquals(others, []);
     assertStringIncludes(
       complaint!,
-      `counters: Counts or changes are wrong, probably after SQL without triggers, in organization ${organizationId}`,
+      `counters: Counts, searches or changes are wrong, probably after SQL without triggers, in organization ${organizationId}`,
     );
     assertStringIncludes(complaint!, "-> deno task recount");
     await recount(database);

@@ -1,9 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { SHORT_BYTES } from "../../db/long_text.ts";
 import { type Caller, Queue } from "../../db/connections/queue.ts";
-import { TextMemory } from "../../middleware/memory.ts";
+import { GrowingMemory, TextMemory } from "../../middleware/memory.ts";
+import { streamParts } from "../../middleware/streams.ts";
 import { ApiError } from "../../schema/errors.ts";
+import { SHORT_BYTES } from "../../db/sizes.ts";
 
 const A = { organizationId: "a", name: "1" };
 const A2 = { organizationId: "a", name: "2" };
@@ -133,3 +134,52 @@ Deno.test("The memory of requests", async ({ step: it }) => {
     await keep(memory, B, 200);
   });
 });
+
+Deno.test("Memory that grows takes what has arrived", async () => {
+  const MIB = 2 ** 20;
+  const shared = new Queue(8 * MIB, "memory", 3 / 4);
+  const [first, second] = [new GrowingMemory(shared, A), new GrowingMemory(shared, B)];
+
+  await first.hold(1);
+  assertEquals(shared.load.used, MIB / 4);
+  await first.hold(4 * MIB);
+  await first.hold(3 * MIB);
+  assertEquals(shared.load.used, 4 * MIB);
+  await second.hold(2 * MIB);
+  first[Symbol.dispose]();
+
+  assertEquals(shared.load.used, 2 * MIB);
+});
+
+/** How a client takes a response in parts, and what it gets. */
+const READERS: [how: string, read: (stream: ReadableStream<Uint8Array>) => Promise<unknown>][] = [
+  ["that is read", (stream) => new Response(stream).text()],
+  ["that is cancelled unread", (stream) => stream.cancel()],
+  ["that is cancelled", async (stream) => {
+    const reader = stream.getReader();
+    await reader.read();
+    await reader.cancel();
+  }],
+  ["that fails", (stream) => new Response(stream).text().catch(() => {})],
+  ["that nobody reads", () => pause(20)],
+];
+
+for (const [how, read] of READERS) {
+  Deno.test(`A response in parts ${how} holds its memory until its end`, async () => {
+    let ends = 0;
+    const memory = { [Symbol.dispose]: () => void ends++ };
+    async function* parts() {
+      yield "a";
+      await pause(1);
+      if (how === "that fails") throw new Error();
+      yield "b";
+    }
+    const stream = streamParts(parts(), { memory, timeoutMs: 10, warn() {} });
+    assertEquals(ends, 0);
+
+    await read(stream);
+    await pause(1);
+
+    assertEquals(ends, 1);
+  });
+}

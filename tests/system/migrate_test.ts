@@ -7,17 +7,33 @@ import {
   migrate,
   pendingMigrations,
 } from "../../db/migrate.ts";
+import { readSchema } from "../../db/sql_files.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { copyOfSql, MIGRATIONS } from "../support/sql/folder.ts";
 import { script } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
+const [first] = MIGRATIONS as [string];
+const number = (i: number) => String(i).padStart(4, "0");
+const next = `migrations/${number(MIGRATIONS.length + 1)}_shelves.sql`;
+
+/** The migrations of which databases exist, as released. A release adds its own. */
+const FROZEN: Record<string, string> = {
+  "0001_schema.sql": "cabe0cec848e0c7650bc7f45957af5480df8332936c4249d85dd5e0421e48262",
+};
+
+Deno.test("A released migration is never edited", async () => {
+  for (const { name, sha256 } of await readSchema()) {
+    const released = FROZEN[name] ?? sha256;
+    const advice =
+      `sql/migrations/${name} has run in databases of operators, which refuse to start after an edit: restore it, and add a new file, such as ${next}`;
+    assertEquals(sha256, released, advice);
+  }
+});
+
 Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
   await using fresh = await openFreshDatabase();
   const { operations: database } = fresh;
-  const [first] = MIGRATIONS as [string];
-  const number = (i: number) => String(i).padStart(4, "0");
-  const next = `migrations/${number(MIGRATIONS.length + 1)}_shelves.sql`;
 
   await it("applies every file once, in order, and then the functions", async () => {
     assertEquals((await migrate(database)).applied, [
@@ -40,16 +56,29 @@ Deno.test("deno task migrate", TIMED, async ({ step: it }) => {
   });
 
   await it("refuses a file that was edited after it was applied", async () => {
+    await using fresh = await openFreshDatabase();
     await using folder = await copyOfSql();
-    await Deno.writeTextFile(
-      new URL(`migrations/${first}`, folder.url),
-      "\n",
-      { append: true },
+    const file = new URL(next, folder.url);
+    await Deno.writeTextFile(file, "create table shelves (id int);");
+    await migrate(fresh.operations, folder.url);
+    await Deno.writeTextFile(file, "create table shelves (id bigint);");
+
+    await assertRejects(
+      () => migrate(fresh.operations, folder.url),
+      Error,
+      `"${
+        next.replace("migrations/", "")
+      }" was edited after it was applied: restore it, and add a new file`,
     );
+  });
+
+  await it("tells the operator of a database from before 1.0.0 the way", async () => {
+    await using folder = await copyOfSql();
+    await Deno.writeTextFile(new URL(`migrations/${first}`, folder.url), "\n", { append: true });
 
     await assertRefuses(
       folder.url,
-      `"${first}" was edited after it was applied`,
+      "Export each organization with the checkout that made it, name an empty database in DATABASE_URL",
     );
   });
 

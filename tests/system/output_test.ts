@@ -62,6 +62,19 @@ Deno.test("An output", async ({ step: it }) => {
     ]);
   });
 
+  await it("waits for a stream that is full and does not block", async () => {
+    let calls = 0;
+    const write = take(Infinity);
+    const stream = {
+      text: "",
+      write: (bytes: Uint8Array) =>
+        ++calls === 1 ? Promise.reject(new Deno.errors.WouldBlock()) : write.call(stream, bytes),
+    };
+
+    assertEquals(await openOutput(stream).write("late\n"), true);
+    assertEquals(stream.text, "late\n");
+  });
+
   await it("starts a new line after a torn one", async () => {
     let calls = 0;
     const write = take(2);

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { EVENTS } from "../../middleware/events.ts";
 import { VERSION } from "../../schema/version.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -13,7 +14,10 @@ const PAGES = [
   "ONIX.md",
   "SHEETS.md",
   "OPERATORS.md",
-  "schema/onix/README.md",
+  "features/history/README.md",
+  "features/onix/README.md",
+  "features/recipients/README.md",
+  "features/sheets/README.md",
   "db/products/README.md",
   "sql/README.md",
   "tests/README.md",
@@ -49,6 +53,14 @@ Deno.test("Every link between the pages leads to a file and a heading", async ({
       }
     });
   }
+});
+
+Deno.test("OPERATORS.md lists every event that the service logs", async () => {
+  const page = await read("OPERATORS.md");
+
+  const missing = Object.values(EVENTS).filter((message) => !page.includes(`| ${message} `));
+
+  assertEquals(missing, []);
 });
 
 function read(path: string): Promise<string> {

@@ -1,9 +1,10 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { pause } from "../../db/connections/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import config from "../../deno.json" with { type: "json" };
 import { SETTINGS } from "../support/app/harness.ts";
 import { emptyFolder, preparedFolder } from "../support/app/prepared_folder.ts";
-import { launch, start } from "../support/app/process.ts";
+import { launch, type Service, start } from "../support/app/process.ts";
 import { sampleOf } from "../support/app/sample.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
@@ -43,7 +44,12 @@ Deno.test("The service as a process", TIMED, async ({ step: it }) => {
   await it("does not load PGlite if DATABASE_URL is set", async () => {
     const { "@electric-sql/pglite": _, ...imports } = config.imports;
     const importMap = `${dataDir}/imports.json`;
-    await Deno.writeTextFile(importMap, JSON.stringify({ imports }));
+    // Unlike deno.json, an import map leads to the files of a package only by a name with a slash.
+    const files = Object.entries<string>(imports)
+      .filter(([, target]) => target.startsWith("npm:"))
+      .map(([name, target]) => [`${name}/`, `${target.replace("npm:", "npm:/")}/`]);
+    const all = { ...imports, ...Object.fromEntries(files) };
+    await Deno.writeTextFile(importMap, JSON.stringify({ imports: all }));
     const withoutPGlite = () => [
       "run",
       "--allow-all",
@@ -154,4 +160,75 @@ Deno.test("The service as a process", TIMED, async ({ step: it }) => {
     assertEquals(code, 1);
     assertEquals(stderr.includes("cat_"), false);
   });
+
+  await it("shows a key that works, however late it is read", async () => {
+    const pipe = `${dataDir}/unread`;
+    await new Deno.Command("mkfifo", { args: [pipe] }).output();
+    using reader = await Deno.open(pipe, { read: true, write: true });
+    // The capacity of a pipe: more has to wait.
+    await reader.write(new Uint8Array(65_536).fill(10));
+    const env = { DATA_DIR: await preparedFolder(`${dataDir}/late`) };
+    await using service = await start(env, undefined, `exec 2> ${pipe}`);
+    // More than the output waits for at its end.
+    await pause(1_000);
+
+    const key = await keyIn(reader.readable);
+
+    assertEquals(await statusWith(service, key), 200);
+  });
+
+  await it("shows another key if the first one could not be shown", async () => {
+    const env = { DATA_DIR: await preparedFolder(`${dataDir}/failed`) };
+    const failed = await start(env, undefined, "exec 2> /dev/full");
+    await eventually(true, () => failed.stdout.includes("deno task key create"));
+    failed.signal("SIGTERM");
+    assertEquals((await failed.ended).code, 0);
+
+    await using next = await start(env);
+    await eventually(true, () => KEY.test(next.stderr));
+
+    assertEquals(await statusWith(next, next.stderr), 200);
+  });
+
+  await it("says how to create a key if nobody has used the one that it showed", async () => {
+    const env = { DATA_DIR: await preparedFolder(`${dataDir}/lost`) };
+    const first = await start(env);
+    await eventually(true, () => KEY.test(first.stderr));
+    const key = first.stderr;
+    first.signal("SIGTERM");
+    await first.ended;
+    const command = "key create --organization 00000000-0000-4000-8000-000000000001 --name";
+    const second = await start(env);
+    await eventually(true, () => second.stderr.includes(command));
+    assertEquals(KEY.test(second.stderr), false);
+    assertEquals(await statusWith(second, key), 200);
+    second.signal("SIGTERM");
+    await second.ended;
+
+    await using third = await start(env);
+    await third.until("/health/ready");
+
+    assertEquals(third.stderr.includes(command), false);
+  });
 });
+
+const KEY = /cat_[0-9a-z]{12}_[\w-]{43}/;
+
+/** The status of a list for the key that the text contains. */
+async function statusWith(service: Service, text: string): Promise<number> {
+  const [key] = KEY.exec(text)!;
+  const response = await fetch(`${service.origin}/api/products`, {
+    headers: { "x-api-key": key! },
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+async function keyIn(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (KEY.test(text)) return text;
+  }
+  throw new Error("There is no key");
+}

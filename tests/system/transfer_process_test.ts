@@ -100,6 +100,15 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
     assertEquals([code, stdout], [0, `Imported ${lines} lines\n`]);
   });
 
+  await it("import takes a file with fewer lines, and says that there are fewer", async () => {
+    const fewer = text.split("\n").slice(0, 10).join("\n");
+
+    const { code, stderr } = await run(importing, fewer);
+
+    assertEquals(code, 0);
+    assertMatch(stderr, /The file has 9 of the \d+ records of its export/);
+  });
+
   await it("export is reproducible, and prints nothing else", async () => {
     const { code, stdout, stderr } = await run(exporting, "");
 
@@ -156,7 +165,7 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
     assertEquals([code, stdout], [1, ""]);
     assertMatch(
       stderr,
-      /^Line 3: kind must be a string\nLine 4: There is no kind "\\u001b\[2J\\u000a"\n2 of 4 lines were refused\n$/,
+      /^Line 3: kind must be a string\nLine 4: There is no kind "\\u001b\[2J\\u000a"\nThis run is [-\da-f]{36}\. To undo it: .+\n2 of 4 lines were refused\n$/,
     );
   });
 

@@ -26,9 +26,25 @@ const UNPREVENTED: Readonly<Record<string, string>> = {
   "Get a product": "400 VALIDATION_ERROR contradictory",
   // The product of the demo is not deleted, and only a response has its versions.
   "Restore a product": "400 VALIDATION_ERROR required",
+  // Only responses have versions and request ids, and this one has changed no product.
+  "Compare two versions": "404 NOT_FOUND",
+  "Undo a request": "404 NOT_FOUND",
+  // Postman names more columns than the sheet has, and sends a workbook as text.
+  "Import a sheet": "400 VALIDATION_ERROR wrong_length",
+  "Import a workbook": "415 UNSUPPORTED_MEDIA_TYPE",
   // Postman makes XML of the schema, a string, instead of sending the example.
   "Import an ONIX message": "400 INVALID_XML",
 };
+
+const USAGE = `deno task clients
+
+Checks the OpenAPI document with three linters, the clients of five generators and Postman. It takes no arguments, and
+needs npm packages, which it installs in tests/tools/clients.`;
+
+if (Deno.args.length > 0) {
+  console.log(USAGE);
+  Deno.exit(Deno.args.includes("--help") ? 0 : 1);
+}
 
 await using app = await openDemo();
 await using server = Deno.serve({
@@ -175,6 +191,9 @@ function isExpected(execution: Execution): boolean {
     method === "DELETE" && code === 409 ||
     // Postman does not know schemes that apply together: Bearer token and organization.
     path.startsWith("/api-keys") && code === 401 ||
+    // The demo has no recipient, whose view the reads can ask for.
+    path.startsWith("/recipients/") && (code === 404 || code === 412) ||
+    isOfRecipient(execution) ||
     // The demo has no webhook.
     path.startsWith("/webhooks/") && code === 404 ||
     `${code} ${errorIn(execution)}`.startsWith(
@@ -188,4 +207,14 @@ function errorIn({ response: { stream } }: Execution): string {
   const { error } = JSON.parse(text);
   return [error.code, ...error.details?.slice(0, 1) ?? []]
     .map((one) => one.code ?? one).join(" ");
+}
+
+/** Whether the only error is that of the parameter `recipient`. */
+function isOfRecipient({ response: { code, stream } }: Execution): boolean {
+  if (code !== 400) return false;
+  const { error } = JSON.parse(
+    new TextDecoder().decode(Uint8Array.from(stream.data)),
+  );
+  return error.details?.length === 1 &&
+    error.details[0].parameter === "recipient";
 }

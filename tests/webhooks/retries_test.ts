@@ -526,3 +526,34 @@ webhookTest("A test of a webhook counts for nothing", async (scene) => {
   const { failing_since, last_success_at } = await scene.state(webhook);
   assertEquals([failing_since, last_success_at], [null, null]);
 });
+
+webhookTest("After a failure, all that waits is sent at once", async (scene, { step: it }) => {
+  const { ask, receiver } = scene;
+  const webhook = await scene.webhook();
+
+  const byHand: [what: string, path: () => Promise<string>][] = [
+    ["a test that succeeds", () => Promise.resolve("test")],
+    ["a retry that succeeds", async () => {
+      const [{ id }] = await scene.deliveries(webhook, "waiting");
+      return `deliveries/${id}/retry`;
+    }],
+  ];
+  for (const [what, path] of byHand) {
+    await it(`by ${what}`, async () => {
+      receiver.answer(failing());
+      for (const title of ["One", "Another"]) await scene.product(title);
+      await scene.until(webhook, "waiting", 2);
+      await eventually(true, async () => {
+        const deliveries = await scene.deliveries(webhook, "waiting");
+        return deliveries.every(({ attempts }) => attempts === 1);
+      });
+      receiver.answer(OK);
+
+      const { body } = await ask("POST", `${webhook.path}/${await path()}`);
+
+      assertEquals(body.data.status, "succeeded");
+      await scene.until(webhook, "waiting", 0);
+      assertEquals((await scene.state(webhook)).failing_since, null);
+    });
+  }
+}, { WEBHOOK_RETRY_SECONDS: "9999" });

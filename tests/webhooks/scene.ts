@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { NameResolver } from "../../middleware/sender/names.ts";
-import type { Sender } from "../../middleware/sender/sender.ts";
+import type { NameResolver } from "../../features/webhooks/sender/names.ts";
+import type { Sender } from "../../features/webhooks/sender/sender.ts";
 import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { type App, send, SETTINGS } from "../support/app/harness.ts";

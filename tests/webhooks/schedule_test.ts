@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { afterAttempts } from "../../db/webhooks/outcomes.ts";
-import { isoTime, type Webhook } from "../../db/webhooks/state.ts";
+import { afterAttempts } from "../../features/webhooks/db/outcomes.ts";
+import { isoTime, type Webhook } from "../../features/webhooks/db/state.ts";
 import { readConfig } from "../../schema/config.ts";
 
 /*

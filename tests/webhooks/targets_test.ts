@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { NameResolver } from "../../middleware/sender/names.ts";
-import { type Answer, type Post, post } from "../../middleware/sender/post.ts";
+import { NameResolver } from "../../features/webhooks/sender/names.ts";
+import { type Answer, type Post, post } from "../../features/webhooks/sender/post.ts";
 import {
   type AllowedTargets,
   faultsOf,

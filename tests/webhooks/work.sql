@@ -6,60 +6,52 @@ select (
   from webhooks
   where enabled
 )::int as enabled,
+ exists (
+  select 1
+  from webhooks webhook
+  where webhook.enabled and exists (
+    select 1
+    from webhook_deliveries message
+    where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id and message.status = 'waiting'
+  )
+) as is_waiting,
  (
   select coalesce(json_agg(row_to_json(ready)), '[]')
   from (
     select webhook.organization_id,
      webhook.id
     from webhooks webhook
-    where webhook.enabled and coalesce(greatest(webhook.resumes_at, webhook.paused_until) <= now(), true) and exists (
-      select
-      from change_origins o
-      where (o.place = catalogue_place() and (
-        select count(*)
-        from change_origins
-      ) = 1 )
-    ) and (
+    where webhook.enabled and coalesce(greatest(webhook.resumes_at, webhook.paused_until) <= now(), true) and $1::uuid is not null and (
       select count(*)
       from webhook_deliveries sent
       where sent.organization_id = webhook.organization_id and sent.webhook_id = webhook.id and sent.sent_until >= now()
-    ) < case when webhook.failures > 0 then 1 else $1::int end and ((
+    ) < case when webhook.failures > 0 then 1 else $2::int end and ((
       select min(message.next_attempt_at)
       from webhook_deliveries message
       where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id and message.status = 'waiting' and (message.sent_until is null or message.sent_until < now())
-    ) <= case when webhook.failures >= $2 then 'infinity' else now() end or (exists ((
+    ) <= case when webhook.failures >= $3 then 'infinity' else now() end or (exists ((
       select change.product_id
       from product_changes change
       where change.organization_id = webhook.organization_id and (change.change_version, change.product_id) > ((webhook.cursor ->> 'version')::bigint, (webhook.cursor ->> 'id')::uuid)
-      limit $3
+      limit $4
     ) union all (
       select deletion.product_id
       from product_deletions deletion
       where deletion.organization_id = webhook.organization_id and (deletion.change_version, deletion.product_id) > ((webhook.cursor ->> 'version')::bigint, (webhook.cursor ->> 'id')::uuid) and deletion.change_version > (webhook.cursor ->> 'start')::bigint
-      limit $4
-    ) ) or (webhook.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000 or (webhook.cursor ->> 'origin')::uuid <> (
-      select o.id
-      from change_origins o
-      where (o.place = catalogue_place() and (
-        select count(*)
-        from change_origins
-      ) = 1 )
-    ) or (webhook.cursor ->> 'timeline')::bigint between 1 and case when pg_is_in_recovery() then (
-      select c.timeline_id
-      from pg_control_checkpoint() c
-    ) else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end - 1 ) and not exists (
-      select
+      limit $5
+    ) ) or (webhook.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000 or (webhook.cursor ->> 'origin')::uuid <> $6::uuid or (webhook.cursor ->> 'timeline')::bigint between 1 and $7::bigint - 1 ) and not exists (
+      select 1
       from webhook_deliveries message
       where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id and message.status = 'waiting' and message.next_cursor is not null
     ) and (
       select message.id
       from webhook_deliveries message
       where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id and message.status = 'waiting'
-      order by message.next_attempt_at offset $5
+      order by message.next_attempt_at offset $8
       limit 1
     ) is null )
     order by random()
-    limit $6
+    limit $9
   ) ready
 ) as ready
 

@@ -1,16 +1,23 @@
 import { assert, assertEquals } from "@std/assert";
-import { claimDue } from "../../db/webhooks/claim.ts";
-import type { Webhook } from "../../db/webhooks/state.ts";
-import { findWork } from "../../db/webhooks/work.ts";
+import { claimDue } from "../../features/webhooks/db/claim.ts";
+import type { Webhook } from "../../features/webhooks/db/state.ts";
+import { type Place, selectPlace, selectWork } from "../../features/webhooks/db/work.ts";
 import { matchesGolden } from "../support/sql/golden.ts";
+import { NIL_UUID } from "../../db/uuid.ts";
 import { webhookTest } from "./scene.ts";
+
+const PLACE = { origin: NIL_UUID, timeline: 1 };
+const LIMITS = { limit: 128, waitingMax: 1_000 };
 
 Deno.test("work.sql shows the SQL that finds work and claims it", async () => {
   await matchesGolden(
     new URL("work.sql", import.meta.url),
     "tests/webhooks/work_test.ts",
     {
-      "The enabled webhooks, and $6 of those that have something to send": findWork(128, 1_000),
+      "The enabled webhooks, and $6 of those that have something to send": selectWork(
+        PLACE,
+        LIMITS,
+      ),
       "Claims the messages of a webhook that are due": claimDue(
         { id: "", failures: 0 } as Webhook,
         {
@@ -56,9 +63,10 @@ webhookTest("Finding work costs what is due, not what waits", async (scene) => {
     from generate_series(1, 20000) n
   `;
   await sql`analyze webhook_deliveries`;
+  const [place] = await sql<Place[]>`${selectPlace}`;
   const explain = async () => {
     const [row] = await sql`
-      explain (analyze, format json) ${findWork(128, 1_000)}
+      explain (analyze, format json) ${selectWork(place!, LIMITS)}
     `;
     return rowsOf(row!["QUERY PLAN"][0].Plan);
   };

@@ -17,7 +17,7 @@ const CONTRIBUTOR = fields(
 const CUSTOM_FIELD = fields("field_id field_value field_name");
 const COLLATERAL = {
   text_content: fields(
-    "id collateral_type text text_type content_audience text_format text_author source_title language",
+    "id collateral_type text text_type content_audience text_format text_author text_source_corporate text_source_description source_title language",
   ),
   cited_content: fields(
     "id collateral_type source_title cited_content_type citation_note resource_link publication_date content_audience",
@@ -50,7 +50,7 @@ const AREA =
 
 /** The arrays that a product's row holds. Lists omit them. */
 const VALUES =
-  "languages product_form_details edition_types epub_technical_protections product_identifiers subjects extents measures audiences audience_ranges publishing_dates related_products related_works supporting_resources"
+  "languages product_form_details product_form_features edition_types epub_technical_protections product_identifiers subjects extents measures audiences audience_ranges publishing_dates related_products related_works supporting_resources"
     .split(" ");
 
 /** The fields of a listed product that are absent instead of null. */

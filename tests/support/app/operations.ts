@@ -10,12 +10,11 @@ export function withOperations(
       const queries = database.for(limits);
       return change({
         memory: queries.memory,
-        isDistributed: () => queries.isDistributed(),
         lookUp: (statement) => queries.lookUp(statement),
         scan: (statement) => queries.scan(statement),
         transaction: (work, ...opening) => queries.transaction(work, ...opening),
         write: (...statements) => queries.write(...statements),
-        inBackground: (...statements) => queries.inBackground(...statements),
+        inBackground: (statements) => queries.inBackground(statements),
       });
     },
     get load() {

@@ -30,7 +30,6 @@ export function recorded(
   });
   return withOperations(database, (operations) => ({
     memory: operations.memory,
-    isDistributed: () => Promise.resolve(isDistributed),
     lookUp: (statement) => operations.lookUp(noted(statement)),
     scan: (statement) => operations.scan(noted(statement)),
     transaction: (work, ...opening) =>
@@ -39,7 +38,8 @@ export function recorded(
       statements.forEach(note);
       return operations.write(...statements);
     },
-    inBackground: (...statements) => operations.inBackground(...statements.map(noted)),
+    inBackground: (statements) =>
+      operations.inBackground((tx) => statements(noting(tx)).map(noted)),
   }));
 }
 

@@ -1,8 +1,19 @@
+const WHOLE = Deno.env.get("TEST_WHOLE");
+
 /**
  * Whether the longest series of generated cases runs whole (`TEST_WHOLE=true`, as CI
  * does on one of its databases). Otherwise a sample of them runs, which has each kind.
  */
-export const IS_WHOLE = Deno.env.get("TEST_WHOLE") === "true";
+export const IS_WHOLE = WHOLE === "true";
+
+/**
+ * Whether the embedded database is one of several that tests run on (`TEST_WHOLE=embedded`). Then
+ * the long series of `shard.ts` are left to a server, and those that run on no server are whole.
+ */
+export const IS_ONE_OF_SEVERAL = WHOLE === "embedded";
+
+/** The same as `IS_WHOLE` for a file that runs on the embedded database alone. */
+export const IS_WHOLE_ON_EMBEDDED = IS_WHOLE || IS_ONE_OF_SEVERAL;
 
 /** All cases if `IS_WHOLE`, otherwise the first of each kind. */
 export function sampleOf<T>(

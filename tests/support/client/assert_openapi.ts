@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { OPERATIONS } from "../../../routes/operations.ts";
-import { openapiDocument } from "../../../schema/openapi/document.ts";
+import { openapiDocument } from "../../../routes/openapi/document.ts";
 import type { Reply } from "./envelope.ts";
 import { addFormats, Ajv2020 } from "../app/packages.ts";
 
@@ -72,7 +72,11 @@ export function assertOpenApi(
 
 const JSON_TYPE = "application/json";
 
-const TEXT_TYPES = ["application/xml", "text/csv"];
+const TEXT_TYPES = [
+  "application/xml",
+  "text/csv",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+];
 
 function isOf(type: string, { headers }: Reply): boolean {
   return headers.get("content-type")?.startsWith(type) ?? false;

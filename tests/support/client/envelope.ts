@@ -7,13 +7,14 @@ export interface Reply {
   // deno-lint-ignore no-explicit-any
   body: any;
   text: string;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 
 /** Checks what holds for every response (specification, 7). */
 export function assertEnvelope(
-  { status, headers, body, text }: Reply,
+  { status, headers, body, text }: Omit<Reply, "bytes">,
   method: string,
 ): void {
   assertMatch(headers.get("x-request-id") ?? "", /^[A-Za-z0-9._-]{1,128}$/);
@@ -40,6 +41,7 @@ export function assertEnvelope(
     assertEquals(type, "text/csv; charset=utf-8; header=present");
     return assertMatch(text, /\r\n$/);
   }
+  if (status < 400 && /spreadsheetml\.sheet$/.test(type)) return assertMatch(text, /^PK/);
   assertMatch(type, /^application\/json/);
   assertMatch(text.replaceAll(STRING, '""'), /^\S+$/, "JSON is compact");
   if (status < 400) {
@@ -49,13 +51,16 @@ export function assertEnvelope(
   } else {
     assertEquals(Object.keys(body), ["success", "error"]);
     assertEquals(body.success, false);
-    const { report: _, ...error } = body.error;
+    const { report: _, hint, ...error } = body.error;
     assertEquals(Object.keys(error), [
       "code",
       "message",
       "details",
       "request_id",
     ]);
+    for (const { message, hint: what } of [{ ...error, hint }, ...error.details]) {
+      assert(what === undefined || message.endsWith(`: ${what}`), "A hint ends the message");
+    }
     assertEquals(body.error.request_id, headers.get("x-request-id"));
     assert(text.length < 40_000, "An error is short");
     assert(

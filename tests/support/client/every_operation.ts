@@ -1,5 +1,5 @@
 import { OPERATIONS } from "../../../routes/operations.ts";
-import { expandTables } from "../../../schema/openapi/tables.ts";
+import { expandTables } from "../../../routes/openapi/tables.ts";
 
 /** Every operation of the API that takes credentials. */
 export const EVERY_OPERATION = expandTables(OPERATIONS)

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { miscounted } from "../../../db/commands/recount.ts";
+import { allOrganizations, miscounted, misindexed } from "../../../db/commands/recount.ts";
 import { selectBuilt } from "../../../db/products/read.ts";
-import { storeDocuments } from "../../../db/products/store_unauthored.ts";
+import { storeDocuments } from "../../../db/products/external_changes.ts";
 import type { App } from "../app/harness.ts";
 import type { Organization } from "../app/organization.ts";
 import { operationsOf } from "../app/own_app.ts";
@@ -15,7 +15,7 @@ export async function store(
   org: Organization,
   ...ids: string[]
 ): Promise<void> {
-  await operationsOf(app, org).transaction((tx) => tx.commit(...storeDocuments(ids)));
+  await operationsOf(app, org).transaction((tx) => tx.commit(...storeDocuments(tx, ids)));
 }
 
 interface Read {
@@ -73,15 +73,17 @@ export async function assertBuilt(
   assertEquals(stored, await lists(app, org), `LIST: ${message}`);
 }
 
-/** Expects the stored counts of products, of one organization or of all, to be those of the tables. */
+/** Expects what derives from products, of one organization or of all, to be that of the tables: counts, terms, texts. */
 export async function assertCounted(
   app: App,
   message = "",
   org?: Organization,
 ): Promise<void> {
-  const wrong = await app.sql<{ organization_id: string }[]>`${miscounted}`;
-  const isOf = (row: typeof wrong[0]) => !org || row.organization_id === org.id;
-  assertEquals(wrong.filter(isOf), [], message);
+  const isOf = (row: { organization_id: string }) => !org || row.organization_id === org.id;
+  const wrong = (await app.sql<{ organization_id: string }[]>`${miscounted}`).filter(isOf);
+  const all = org ? [org] : await app.sql<{ id: string }[]>`${allOrganizations}`;
+  for (const { id } of all) wrong.push(...await app.sql<typeof wrong>`${misindexed(id)}`);
+  assertEquals(wrong, [], message);
 }
 
 /** A product, and the expected effects of a change. */

@@ -1,13 +1,13 @@
-import type { Session } from "../../../db/commands/arguments.ts";
+import type { Session } from "../../../db/command_line/arguments.ts";
 import { sessionOf } from "../../../db/commands/cli.ts";
 import { asScript } from "../../../db/connections/transaction.ts";
 import { raw } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { seed } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
-import { exportCatalogue } from "../../../db/transfer/export.ts";
+import { exportCatalogue } from "../../../features/transfer/db/export.ts";
 import { CATALOGUE } from "../../../schema/lines.ts";
-import { importCatalogue } from "../../../db/transfer/import.ts";
+import { importCatalogue } from "../../../features/transfer/db/import.ts";
 import type { App } from "../app/harness.ts";
 import { ROOT } from "../app/process.ts";
 
@@ -90,16 +90,17 @@ export function withHeader(records: string): string {
   return `${JSON.stringify(header)}\n${records}`;
 }
 
-/** Imports the text, and returns the rejected lines as `number: reason`. */
+/** Imports the text, and returns the rejected lines as `number: reason`, and how many are missing. */
 export async function imported(
   database: Queries,
   text: string | Uint8Array<ArrayBuffer>,
 ): Promise<string[]> {
   const refused: string[] = [];
-  await importCatalogue(database, new Blob([text]).stream(), {
+  const { records, announced } = await importCatalogue(database, new Blob([text]).stream(), {
     refused: (number, reason) => refused.push(`${number}: ${reason}`),
     progress() {},
   });
+  if (records < announced) refused.push(`${records} of ${announced} records`);
   return refused;
 }
 

@@ -10,6 +10,8 @@ export const COLLATERAL = [
     content_audience: ["00"],
     text_format: "06",
     text_author: "Jane Austen",
+    text_source_corporate: "The Emma Society",
+    text_source_description: "Its founder",
     source_title: "Emma",
     language: "eng",
   },
@@ -108,6 +110,18 @@ export async function fullBody(app: App, org: Organization) {
       },
     ],
     product_form_details: ["B504", "B104"],
+    product_form_features: [
+      {
+        product_form_feature_type: "09",
+        product_form_feature_value: "14",
+        product_form_feature_descriptions: ["All images have alternative texts"],
+      },
+      {
+        product_form_feature_type: "07",
+        product_form_feature_value: null,
+        product_form_feature_descriptions: ["A pen that reads aloud", "256 MB"],
+      },
+    ],
     edition_types: ["ANN"],
     epub_technical_protections: ["00", "02"],
     product_identifiers: [

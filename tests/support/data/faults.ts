@@ -414,7 +414,13 @@ export function textsIn(object: object, fields: Fields, at = ""): string[] {
     const inner = `${at}/${name}`;
     if ("rows" in field) return textsInArray(value, field, inner);
     if ("fields" in field) return textsIn(value, field.fields, inner);
-    return field.takes.some(([sent]) => sent === ANY_TEXT) ? [inner] : [];
+    const takes = (isTaken: (sent: unknown) => boolean) =>
+      field.takes.some(([sent]) => isTaken(sent));
+    if (Array.isArray(value)) {
+      const isOfTexts = takes((sent) => Array.isArray(sent) && sent.includes(ANY_TEXT));
+      return isOfTexts ? value.map((_, i) => `${inner}/${i}`) : [];
+    }
+    return takes((sent) => sent === ANY_TEXT) ? [inner] : [];
   });
 }
 

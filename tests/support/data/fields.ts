@@ -93,6 +93,8 @@ const VALUES: Record<string, Values> = {
   content_audience: AUDIENCES,
   text_format: code("06", "15"),
   text_author: WORDS,
+  text_source_corporate: WORDS,
+  text_source_description: LONG_TEXT,
   source_title: WORDS,
   language: code("eng", "gsw"),
   "cited_content.source_title": heading(2000),
@@ -121,6 +123,10 @@ const VALUES: Record<string, Values> = {
   city_of_publication: WORDS,
   product_form_details: list(code("B206", "A104"), FEW),
   edition_types: list(code("ABR", "LTE"), FEW),
+  // Of a type whose values are texts (`whole_book_test.ts` has the others).
+  product_form_feature_type: code("07", "03"),
+  product_form_feature_value: given(WORDS),
+  product_form_feature_descriptions: list(heading(2000), { max: 100 }),
   epub_technical_protections: list(code("00", "02"), FEW),
 
   product_id_type: code("06", "22"),

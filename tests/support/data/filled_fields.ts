@@ -1,5 +1,5 @@
 import { OPERATIONS } from "../../../routes/operations.ts";
-import { openapiDocument } from "../../../schema/openapi/document.ts";
+import { openapiDocument } from "../../../routes/openapi/document.ts";
 
 /** The fields of an OpenAPI schema that the value leaves empty, as paths. */
 export function emptyFields(schema: string, value: unknown): string[] {

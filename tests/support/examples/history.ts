@@ -39,6 +39,26 @@ export const HISTORY: Record<string, ExampleRequest> = {
     path: `/products/${DEMO_PRODUCT}/restore`,
     body: {},
   },
+  compareVersions: {
+    summary: "What has changed since",
+    operation: "GET /products/{id}/history/compare",
+    path: ({ listProductHistory }) =>
+      `/products/${DEMO_PRODUCT}/history/compare?from=${listProductHistory.data[0].version}`,
+  },
+  undoRequest: {
+    summary: "Try what would be undone",
+    operation: "POST /history/undo",
+    path: "/history/undo?dry_run=true",
+    body: ({ listProductHistory }) => ({
+      request_id: listProductHistory.data[0].request_id,
+    }),
+  },
+  undoRequestUnknown: {
+    summary: "A request that has written nothing",
+    operation: "POST /history/undo",
+    path: "/history/undo",
+    body: { request_id: "c0000000-0000-4000-8000-000000000000" },
+  },
   listHistory: {
     summary: "The last changes of all products",
     operation: "GET /history",

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { installDemo, issueDemoKey } from "../../../db/migrate.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { createTokenVerifier } from "../../../middleware/jwt.ts";
-import type { Exchange } from "../../../schema/openapi/examples.ts";
+import type { Exchange } from "../../../routes/openapi/examples.ts";
 import type { ExampleRequest, Responses } from "./request.ts";
 import { REQUESTS } from "./requests.ts";
 import { openExampleReceiver, webhookRequests, withFixedTimes } from "./webhooks.ts";
@@ -18,7 +18,7 @@ import { claims, hmacToken } from "../app/jwt.ts";
 
 /** The file of the examples. */
 export const EXAMPLES = new URL(
-  "../../../schema/openapi/examples.json",
+  "../../../routes/openapi/examples.json",
   import.meta.url,
 );
 
@@ -38,7 +38,7 @@ export async function openDemo(): Promise<Demo> {
   const database = app.database.for({ deadline: performance.now() + 60_000 });
   await installDemo(database);
   let key = "";
-  await issueDemoKey(database, (shown) => Promise.resolve(void (key = shown)));
+  await issueDemoKey(database, (shown) => Promise.resolve(Boolean(key = shown)));
   const [member] = await app.sql`
     insert into organization_members (organization_id, user_id, role)
     select id, 'owner', 'owner' from organizations
@@ -78,6 +78,7 @@ export async function makeExamples(app: Demo): Promise<string> {
     const path = valueOf(request.path, responses);
     const body = valueOf(request.body, responses);
     const isXml = typeof body === "string";
+    const isBinary = body instanceof Uint8Array;
     const ask = () =>
       send(handler, `/api${path}`, {
         method: operation.split(" ")[0]!,
@@ -87,7 +88,9 @@ export async function makeExamples(app: Demo): Promise<string> {
           "x-request-id": name,
           ...request.headers,
         },
-        ...body !== undefined && { body: isXml ? body : JSON.stringify(body) },
+        ...body !== undefined && {
+          body: isXml || isBinary ? body as BodyInit : JSON.stringify(body),
+        },
       });
     let reply = await ask();
     if (request.until) {
@@ -104,7 +107,7 @@ export async function makeExamples(app: Demo): Promise<string> {
       exchanges[name] = {
         summary,
         operation,
-        request: { path, body },
+        request: { path, body: isBinary ? undefined : body },
         status,
         response: operation.includes(" /webhooks") ? withFixedTimes(response) : response,
       };
@@ -168,9 +171,9 @@ const GENERATED: [RegExp, (resource: string, number: string) => string][] = [
     (_, number) => new Date(START + Number(number) * 1_000).toISOString(),
   ],
   [/\b\d{8}T\d{6}Z/g, () => "20260101T090000Z"],
-  // Versions of products, and cursors of histories.
+  // Versions of products, also those that are compared, and cursors of histories.
   [
-    /(?<="(?:version|restored_from|cursor)":")\d+(?=")/g,
+    /(?<="(?:version|restored_from|cursor)":"|\/compare\?from=|"data":\{"from":"|"data":\{"from":"\d+","to":")\d+(?=")/g,
     (_, number) => `${1_000 + Number(number)}`,
   ],
   [
@@ -214,7 +217,15 @@ async function openFixer(): Promise<
   };
 }
 
+const USAGE = `deno task examples
+
+Writes routes/openapi/examples.json from the responses of the service. It takes no arguments.`;
+
 if (import.meta.main) {
+  if (Deno.args.length > 0) {
+    console.log(USAGE);
+    Deno.exit(Deno.args.includes("--help") ? 0 : 1);
+  }
   await using app = await openDemo();
   await Deno.writeTextFile(EXAMPLES, await makeExamples(app));
 }

@@ -8,7 +8,7 @@ export interface ExampleRequest {
   operation: string;
   /** Relative to the API prefix. */
   path: string | ((responses: Responses) => string);
-  /** Text is XML, unless the headers say otherwise. */
+  /** Text is XML, unless the headers say otherwise. Bytes are sent, and not recorded. */
   body?: object | string | ((responses: Responses) => object);
   headers?: Record<string, string>;
   /** The default is the demo key. */

@@ -3,6 +3,7 @@ import { HISTORY } from "./history.ts";
 import { ONIX } from "./onix.ts";
 import { READINESS } from "./readiness.ts";
 import { KEYS, RECORDS } from "./records.ts";
+import { RECIPIENTS } from "./recipients.ts";
 import type { ExampleRequest } from "./request.ts";
 import { RIGHTS } from "./rights.ts";
 import { SHEETS } from "./sheets.ts";
@@ -195,5 +196,6 @@ export const REQUESTS: Record<string, ExampleRequest> = {
   ...ONIX,
   ...SHEETS,
   ...READINESS,
+  ...RECIPIENTS,
   ...RECORDS,
 };

@@ -18,7 +18,11 @@ export async function matchesGolden(
     texts.join("\n")
   }`;
   if (Deno.env.get("UPDATE_GOLDEN")) await Deno.writeTextFile(file, current);
-  assertEquals(current, await Deno.readTextFile(file));
+  assertEquals(
+    current,
+    await Deno.readTextFile(file),
+    `The SQL has changed. If that is intended, run UPDATE_GOLDEN=1 deno task test ${renewal}, and read the difference`,
+  );
 }
 
 const CLAUSE = /^(?:select|from|where|order by|limit|union all|(?:(?:left|full|cross) )?join)$/;

@@ -1,0 +1,232 @@
+import { joinByKey, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
+import { viewConditions } from "../../../db/products/view.ts";
+import type { FeedRange } from "./feed.ts";
+import { FEED_PAGE_BYTES } from "../../../db/sizes.ts";
+import type { FollowedView } from "./check_view.ts";
+
+/*
+ * Finds the positions of changes in the feed, here `c`: the version, the id of the product, and the
+ * time of a deletion. `place` numbers those of a page.
+ */
+
+/**
+ * The positions of the next changes, one more than `limit`. It merges an index range of
+ * changed products with one of deletions. `others` select more positions in their order.
+ */
+export function positionsOf(
+  { from, safe }: FeedRange,
+  limit: number,
+  ...others: Statement[]
+): Statement {
+  const next = String(limit + 1);
+  return sql`
+    select
+      changed.version, changed.id, changed.deleted_at,
+      row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
+    from (
+      (
+        select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
+        from product_changes c
+        where c.organization_id = ${organization}
+          and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+          and c.change_version < ${safe}::bigint
+        order by c.change_version, c.product_id
+        limit ${next}
+      )
+      union all
+      (
+        select x.change_version, x.product_id, x.deleted_at
+        from product_deletions x
+        where x.organization_id = ${organization}
+          and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+          and x.change_version > ${from.start}::bigint
+          and x.change_version < ${safe}::bigint
+        order by x.change_version, x.product_id
+        limit ${next}
+      )
+      ${others.map((other) => sql`union all (${other} limit ${next})`)}
+    ) changed
+    order by changed.version, changed.id, changed.deleted_at nulls first
+    limit ${next}
+  `;
+}
+
+/**
+ * The positions of the next changes of a recipient, one more than `limit`: the changes of products
+ * that its feed has shown, and the products that have entered its view or left it. A product has one
+ * position, where it last changed or entered. If the view leaves out other fields from a version on,
+ * every product that has not changed since has this version as its position.
+ */
+export function positionsOfView(
+  { from, safe }: FeedRange,
+  limit: number,
+  { view, refreshed, openSince }: FollowedView,
+  ...others: Statement[]
+): Statement {
+  const next = String(limit + 1);
+  const isOfRecipient = sql`m.organization_id = ${organization} and m.recipient_id = ${view.id}`;
+  const isOpened = openSince !== null;
+  const isRefreshed = BigInt(refreshed) > 0n && BigInt(refreshed) < BigInt(safe) &&
+    BigInt(from.version) <= BigInt(refreshed);
+  const start = isRefreshed ? sql`${refreshed}::bigint` : sql`${from.version}::bigint`;
+  // All products of a version before the one of the refreshment have come with that.
+  const id = isRefreshed ? raw("'ffffffff-ffff-ffff-ffff-ffffffffffff'") : sql`${from.id}`;
+  // The limit forces a look-up by primary key.
+  const isShownBy = (version: Statement) =>
+    sql`
+    cross join lateral (
+      select from recipient_products m
+      where ${isOfRecipient} and m.product_id = c.product_id and m.is_there and m.change_version <= ${version}
+      limit 1
+    ) m`;
+  const isNotEnteredAfter = (version: Statement) =>
+    sql`and not exists (
+      select from recipient_products m
+      where ${isOfRecipient} and m.product_id = c.product_id and m.is_there and m.change_version > ${version}
+    )`;
+  // A copy that began after a refreshment gets all earlier products with that.
+  const firstShown = BigInt(from.start) >= BigInt(refreshed)
+    ? sql`greatest(m.shown_version, ${refreshed}::bigint)`
+    : raw("m.shown_version");
+  const own = raw("c.change_version");
+  const refreshment = sql`${refreshed}::bigint`;
+  const isEntered =
+    sql`(m.change_version, m.product_id) > (${from.version}::bigint, ${from.id}::uuid)`;
+  const afterId = from.version === refreshed ? sql`and c.product_id > ${from.id}::uuid` : [];
+  const parts = [
+    sql`
+        select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
+        from product_changes c
+        ${isOpened ? [] : isShownBy(own)}
+        where c.organization_id = ${organization}
+          and (c.change_version, c.product_id) > (${start}, ${id}::uuid)
+          and c.change_version < ${safe}::bigint
+          ${isOpened ? isNotEnteredAfter(own) : []}
+        order by c.change_version, c.product_id`,
+    sql`
+        select m.change_version, m.product_id, case when not m.is_there then m.changed_at end
+        from recipient_products m
+        where ${isOfRecipient} and m.change_version > 0 and ${isEntered}
+          and m.change_version < ${safe}::bigint
+          and (
+            m.is_there
+            -- The copy has come as far as the product, and began before it left.
+            or m.change_version > ${from.start}::bigint
+              and (${firstShown}, m.product_id) <= (${from.version}::bigint, ${from.id}::uuid)
+          )
+          and not (m.is_there and exists (
+            select from product_changes c
+            where c.organization_id = ${organization} and c.product_id = m.product_id
+              and c.change_version > m.change_version
+          ))
+          ${isRefreshed ? sql`and not (m.is_there and m.change_version <= ${refreshment})` : []}
+        order by m.change_version, m.product_id`,
+    ...isRefreshed
+      ? [sql`
+        select ${refreshment}, c.product_id, null::timestamptz
+        from product_changes c
+        ${isOpened ? [] : isShownBy(refreshment)}
+        where c.organization_id = ${organization} and c.change_version <= ${refreshment} ${afterId}
+          ${isOpened ? isNotEnteredAfter(refreshment) : []}
+        order by c.product_id`]
+      : [],
+    ...isOpened
+      ? [sql`
+        select x.change_version, x.product_id, x.deleted_at
+        from product_deletions x
+        where x.organization_id = ${organization}
+          and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+          and x.change_version > greatest(${from.start}::bigint, ${openSince}::bigint)
+          and x.change_version < ${safe}::bigint
+        order by x.change_version, x.product_id`]
+      : [],
+    ...others,
+  ].map((part, i) => sql`${raw(i > 0 ? "union all" : "")} (${part} limit ${next})`);
+  return sql`
+    select
+      changed.version, changed.id, changed.deleted_at,
+      row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
+    from (${parts}) changed
+    order by changed.version, changed.id, changed.deleted_at nulls first
+    limit ${next}
+  `;
+}
+
+/** Joins product `p`, or nulls, to position `c`. Of a view, nulls if it does not have the product. */
+export function productOfPosition(followed?: FollowedView): Statement {
+  return followed ? productWith(viewConditions(followed.view)) : anyProduct;
+}
+
+function productWith(conditions: Statement[]): Statement {
+  return joinByKey(
+    "p",
+    sql`select p.*
+    from products p
+    where p.organization_id = ${organization} and p.id = c.id ${conditions}`,
+  );
+}
+
+const anyProduct = productWith([]);
+
+/** Joins the deletion `x` of position `c`, or nulls. Of a view, its departure from that. */
+export function deletionOfPosition(followed?: FollowedView): Statement {
+  if (!followed) return anyDeletion;
+  const departed = sql`
+    select m.isbn13, m.product_code, m.record_reference
+    from recipient_products m
+    where m.organization_id = ${organization} and m.recipient_id = ${followed.view.id}
+      and m.product_id = c.id and not m.is_there and c.deleted_at is not null
+  `;
+  return joinByKey(
+    "x",
+    // Without criteria, deletions have no rows.
+    followed.openSince === null
+      ? departed
+      : sql`select * from (${departed} union all ${selectDeletion}) x`,
+  );
+}
+
+const selectDeletion = sql`
+    select x.isbn13, x.product_code, x.record_reference
+    from product_deletions x
+    where x.organization_id = ${organization} and x.product_id = c.id and c.deleted_at is not null`;
+
+const anyDeletion = joinByKey("x", selectDeletion);
+
+export const pageBytes = raw(String(FEED_PAGE_BYTES));
+
+/**
+ * The assumed size of the arrays of a product without a document, in bytes: a page builds
+ * at most sixteen, which takes a second or two if all are of the largest size.
+ */
+const UNKNOWN_BYTES = FEED_PAGE_BYTES / 16;
+
+/** The size of the arrays of product `c`, which is known without reading its document. */
+export const detailsSize = sql`coalesce(
+  (
+    select octet_length(d.details)
+    from product_documents d
+    where d.organization_id = ${organization} and d.product_id = c.id
+    order by d.change_version desc
+    limit 1
+  ),
+  ${UNKNOWN_BYTES}::int
+)`;
+
+/**
+ * Selects the positions that fit on a page together, or only the first. `size` is the size of
+ * product `c`. Building the arrays of large products takes seconds.
+ */
+export function fittingPositions(size: Statement): Statement {
+  return sql`
+    select c.version, c.id, c.deleted_at, c.place
+    from (
+      select c.*, sum(s.bytes) over (order by c.place) as bytes
+      from positions c
+      cross join lateral (
+        select case when c.deleted_at is null then ${size} else 0 end as bytes
+      ) s
+    ) c
+    where c.bytes <= ${pageBytes} or c.place = 1
+  `;
+}

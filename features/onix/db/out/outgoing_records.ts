@@ -1,0 +1,56 @@
+import { catchDefect } from "../../../../schema/defects.ts";
+import { deletionRecord } from "../../schema/doors/outgoing.ts";
+import { ownReference } from "../../schema/mapping/own_reference.ts";
+import type { Element } from "../../schema/xml/element.ts";
+import { recordText } from "../../schema/xml/write.ts";
+import type { FeedQueries } from "../../../changes/db/feed.ts";
+import type { View } from "../../../../schema/view.ts";
+import { recordOf } from "./books.ts";
+import type { OnixChange } from "./changes.ts";
+import type { MessageForm } from "./message.ts";
+import { type RecordText, storeTexts } from "./stored_texts.ts";
+
+/*
+ * Records of changes as they are sent: deletions, stored texts, and texts that are written now and
+ * stored for the next message.
+ */
+
+/** The records of changes in a form of message. */
+export class OutgoingRecords {
+  readonly #form: MessageForm;
+  readonly #view: View | undefined;
+  #written: RecordText[] = [];
+
+  /** The changes are those of the view, or of callers without one. */
+  constructor(form: MessageForm, view: View | undefined) {
+    this.#form = form;
+    this.#view = view;
+  }
+
+  /**
+   * Returns the record of a change as it is sent. If the service fails to write it, returns
+   * undefined, and the log names the product; other records are sent.
+   */
+  of(change: OnixChange): Element | string | undefined {
+    return catchDefect(() => this.#record(change), () => undefined, change.id);
+  }
+
+  #record(change: OnixChange): Element | string {
+    const { id, reference } = change;
+    if (change.source) {
+      const { record } = recordOf(change.source, this.#form.release, this.#view);
+      const text = recordText(record, this.#form.tags);
+      if (change.key !== null) this.#written.push({ id, key: change.key, record: text });
+      return text;
+    }
+    if (change.stored !== null) return change.stored;
+    return deletionRecord({ ...change, reference: reference ?? ownReference(id) });
+  }
+
+  /** Stores the texts that were written since the last call. */
+  store(database: Pick<FeedQueries, "inBackground">): void {
+    const statements = storeTexts(this.#form, this.#written);
+    this.#written = [];
+    if (statements.length > 0) database.inBackground(() => statements);
+  }
+}

@@ -1,0 +1,149 @@
+import type { Differences } from "../../schema/merge/differences.ts";
+import type { Ids } from "../../schema/codecs/ids.ts";
+import type { Sender } from "../../schema/xml/write.ts";
+import type { OwnTable } from "../../../../schema/records.ts";
+import { organization, raw, sql, type Statement } from "../../../../db/connections/sql.ts";
+import type { Queries } from "../../../../db/database.ts";
+import { etagOf } from "../../../../db/entity_tag.ts";
+import { jsonArray } from "../../../../db/json_array.ts";
+import { type LongText, readLong } from "../../../../db/long_text.ts";
+import { fullProduct, sizeOfDocument, validDocument } from "../../../../db/products/document.ts";
+import { productNotFound } from "../../../../db/products/errors.ts";
+import { recordWithId, selectRecord } from "../../../../db/products/json.ts";
+import { viewConditions } from "../../../../db/products/view.ts";
+import type { View } from "../../../../schema/view.ts";
+import { readBuilt } from "../../../../db/products/read.ts";
+import { receivedRecord } from "./received.ts";
+
+/*
+ * The source of a product's record: the product, its contributors, the identifiers of its parties,
+ * and the record received last.
+ */
+
+/** The source of a product's record. */
+export interface RecordSource extends ProductMetadata {
+  /** The full product as JSON text. */
+  product: string;
+}
+
+/** The data that is stored alongside the JSON of a product. */
+export interface ProductMetadata extends ReceivedRow, Sender {
+  /** The identifiers of its publisher and its imprint, as a JSON object. */
+  identifiers: string;
+  /** The product's contributors as a JSON array, as `GET /contributors/{id}` shows them. */
+  contributors: string;
+  /** The reference of the product's record. Null without a record. */
+  reference: string | null;
+  digest: string | null;
+}
+
+/** The record last received, as stored. Null without one. */
+export interface ReceivedRow {
+  record: string | null;
+  differences: Differences | null;
+  /** The ids of the record's elements. */
+  identities: Ids | null;
+}
+
+/** The identifiers of the party that a reference of product `p` names. */
+function selectIdentifiers(table: OwnTable, reference: string): Statement {
+  const party = recordWithId(table, raw(`p.${reference}`));
+  return sql`(select r.identifiers ${party})`;
+}
+
+/** The fields of organization `o` for the header of messages, without its name. */
+export const senderFields = sql`o.sender_identifiers, o.contact_name, o.email_address`;
+
+/** The columns `identifiers` and `contributors` of `ProductMetadata`, of product `p`. */
+export const parties = {
+  identifiers: sql`json_build_object(
+    'publisher', ${selectIdentifiers("publishers", "publisher_id")},
+    'imprint', ${selectIdentifiers("imprints", "imprint_id")}
+  )::text`,
+  contributors: sql`${
+    jsonArray(sql`
+    select ${selectRecord("contributors")}
+    from contributors r
+    -- The array forces look-ups by primary key.
+    where r.organization_id = ${organization} and r.id = any(array(
+      select x.contributor_id
+      from product_contributors x
+      where x.organization_id = ${organization} and x.product_id = p.id
+    ))
+    order by r.id
+  `)
+  }::text`,
+};
+
+/** The columns of `ProductMetadata` without the record and its reference: product `p`, organization `o`, record `n`. */
+export const productMetadata = metadataWith(parties);
+
+/** The columns of `productMetadata`, with these identifiers and contributors. */
+export function metadataWith({ identifiers, contributors }: typeof parties): Statement {
+  return sql`
+    o.name as organization,
+    ${senderFields},
+    ${identifiers} as identifiers,
+    ${contributors} as contributors,
+    n.digest,
+    n.differences,
+    n.identities
+  `;
+}
+
+/** The source of a product's record, and its entity tag. Throws `NOT_FOUND`. */
+export async function getSource(
+  database: Queries,
+  id: string,
+  view?: View,
+): Promise<{ source: RecordSource; etag: string }> {
+  const stored = await readLong(
+    database,
+    "lookUp",
+    (allowed) => storedSource(id, allowed, view),
+  );
+  if (!stored) throw productNotFound(id);
+  const { text: product, etag: tag } = stored.etag === null
+    ? await readBuilt(database, id)
+    : { text: stored.product!, etag: stored.etag };
+  const { organization: name, contributors, identifiers, reference, digest } = stored;
+  const { sender_identifiers, contact_name, email_address } = stored;
+  const sender = JSON.stringify([
+    name,
+    sender_identifiers,
+    contact_name,
+    email_address,
+  ]);
+  const parts = [tag, contributors, identifiers, sender, reference, digest];
+  return {
+    source: { ...stored, product },
+    etag: etagOf(parts.join("\n")),
+  };
+}
+
+/** The size of document `d` and record `n`, which is known without reading them. */
+const sourceBytes = sql`(
+  coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
+)`;
+
+/** A source from the product's document, null if it has more bytes than `allowed`. */
+function storedSource(id: string, allowed: number, view: View | undefined) {
+  return sql<
+    & ProductMetadata
+    & { product: string | null; etag: string | null }
+    & LongText
+  >`
+      select
+        case when ${sourceBytes} <= ${allowed}::int then ${fullProduct} end as product,
+        case when ${sourceBytes} <= ${allowed}::int then n.record end as record,
+        case when ${sourceBytes} > ${allowed}::int then ${sourceBytes} end as too_long,
+        d.etag,
+        n.record_reference as reference,
+        ${productMetadata}
+      from products p
+      join organizations o on o.id = ${organization}
+      ${validDocument}
+      ${receivedRecord}
+      where p.organization_id = ${organization} and p.id = ${id} ${viewConditions(view)}
+  `;
+}

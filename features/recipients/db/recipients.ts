@@ -1,0 +1,463 @@
+import {
+  ApiError,
+  conflict,
+  type ErrorDetail,
+  invalid,
+  unknownReference,
+  withDetails,
+} from "../../../schema/errors.ts";
+import { isObject } from "../../../schema/objects.ts";
+import { isShared } from "../../../schema/records.ts";
+import type { RecordQuery } from "../../../schema/record_query.ts";
+import { isUuid } from "../../../schema/values.ts";
+import { EVERYTHING, isOpen, type View } from "../../../schema/view.ts";
+import {
+  json,
+  organization,
+  raw,
+  sql,
+  type Statement,
+  unprepared,
+} from "../../../db/connections/sql.ts";
+import { viewOf } from "../../../db/credentials.ts";
+import type { Transaction } from "../../../db/connections/transaction.ts";
+import type { Queries } from "../../../db/database.ts";
+import { transactionOrDryRun } from "../../../db/dry_run.ts";
+import { assertPrecondition, etagOf, type Precondition } from "../../../db/entity_tag.ts";
+import { type EntryPage, limitOf } from "../../../db/entry_page.ts";
+import { type KeyedRequest, withIdempotencyKey } from "../../../db/idempotency.ts";
+import { namesContaining } from "../../../db/products/search.ts";
+import { viewConditions, type ViewCriteria } from "../../../db/products/view.ts";
+import { nextUpdate, rfc3339 } from "../../../db/times.ts";
+import { uuidv7 } from "../../../db/uuid.ts";
+import {
+  MAX_RECIPIENTS,
+  type NewRecipient,
+  type RecipientChange,
+  REFERENCES_IN_CRITERIA,
+} from "../schema/recipient.ts";
+
+/* Creates, lists, changes and deletes recipients. */
+
+/** A stored recipient, with the state of its feed. */
+interface StoredRecipient extends View {
+  name: string;
+  last_fetched_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+/** A recipient as responses have it. */
+export type ShownRecipient = StoredRecipient & { products: number };
+
+/** A response to a write: the recipient, or its id after a deletion, and how its view changes. */
+export interface Written<T> {
+  data: T;
+  effect: Effect;
+  etag?: string;
+}
+
+interface Effect {
+  comes: number;
+  leaves: number;
+}
+
+interface StoredRow {
+  id: string;
+  recipient: Omit<StoredRecipient, "id">;
+}
+
+const recipients = sql<StoredRow>`
+  select r.id, r.view || jsonb_build_object(
+    'name', r.name,
+    'last_fetched_at', ${rfc3339("f.fetched_at")},
+    'created_at', ${rfc3339("r.created_at")},
+    'updated_at', ${rfc3339("r.updated_at")}
+  ) as recipient
+  from recipients r
+  left join recipient_fetches f on f.organization_id = ${organization} and f.recipient_id = r.id
+  where r.organization_id = ${organization}
+`;
+
+function storedOf({ id, recipient: { name, ...others } }: StoredRow): StoredRecipient {
+  const { selection, except, leave_out, currencies, price_types, last_fetched_at, ...times } =
+    others;
+  const view = { selection, except, leave_out, currencies, price_types };
+  return { id, name, ...view, last_fetched_at, ...times };
+}
+
+/** Returns the entity tag of a recipient. Fetches and the number of products do not change it. */
+export function tagOf({ last_fetched_at: _, ...recipient }: StoredRecipient): string {
+  return etagOf(JSON.stringify(recipient));
+}
+
+/** The number of products in the view, as an SQL expression. */
+function countOf(view: ViewCriteria): Statement {
+  if (isOpen(view)) {
+    return sql`(
+      select coalesce(sum(c.products), 0)::int
+      from product_counts c
+      where c.organization_id = ${organization} and c.filter = 'organization_id' and c.value = ${organization}
+    )`;
+  }
+  return sql`(
+    select count(*)::int
+    from products p
+    where p.organization_id = ${organization} ${viewConditions(view)}
+  )`;
+}
+
+/** Adds to each recipient the number of its products. */
+async function counted(
+  database: Pick<Queries, "scan">,
+  stored: readonly StoredRecipient[],
+): Promise<ShownRecipient[]> {
+  if (stored.length === 0) return [];
+  const [row] = await database.scan(unprepared(sql<{ counts: number[] }>`
+    select to_json(array[${
+    stored.map((one, i) => sql`${raw(i > 0 ? ", " : "")}${countOf(one)}`)
+  }]) as counts
+  `));
+  return stored.map((one, i) => {
+    const { last_fetched_at, created_at, updated_at, ...recipient } = one;
+    const products = row!.counts[i]!;
+    return { ...recipient, products, last_fetched_at, created_at, updated_at };
+  });
+}
+
+const BY_SORT: Record<RecordQuery["sort"], string> = {
+  "name": "left(r.name_key, 200), r.id",
+  "-name": "left(r.name_key, 200) desc, r.id desc",
+  "created_at": "r.created_at, r.id",
+  "-created_at": "r.created_at desc, r.id desc",
+  "updated_at": "r.updated_at, r.id",
+  "-updated_at": "r.updated_at desc, r.id desc",
+};
+
+/** A page of the recipients. */
+export async function listRecipients(
+  database: Queries,
+  query: RecordQuery,
+): Promise<EntryPage> {
+  const { search, name, sort } = query;
+  const filters = [
+    ...namesContaining(search),
+    ...name === undefined ? [] : [sql` and compared_name(r.name) = compared_name(${name})`],
+  ];
+  const rows = await database.scan(unprepared(sql<StoredRow>`
+    ${recipients} ${filters} order by ${raw(BY_SORT[sort])} ${limitOf(query)}
+  `));
+  const [all] = await database.scan(unprepared(sql<{ total: number }>`
+    select count(*)::int as total from recipients r where r.organization_id = ${organization} ${filters}
+  `));
+  const entries = await counted(database, rows.map(storedOf));
+  return { entries: JSON.stringify(entries), total: all!.total };
+}
+
+function recipientById(id: string) {
+  return sql`${recipients} and r.id = ${id}` as typeof recipients;
+}
+
+/** A recipient, with its tag. Throws `NOT_FOUND`. */
+export async function getRecipient(
+  database: Queries,
+  id: string,
+): Promise<{ recipient: ShownRecipient; etag: string }> {
+  const [found] = await database.lookUp(recipientById(id));
+  if (!found) throw recipientNotFound(id);
+  const stored = storedOf(found);
+  const [recipient] = await counted(database, [stored]);
+  return { recipient: recipient!, etag: tagOf(stored) };
+}
+
+/** The id of the one recipient with this name. Throws if there is none, or several. */
+export async function recipientNamed(database: Queries, name: string): Promise<string> {
+  const found = await database.lookUp(sql<{ id: string }>`
+    select r.id from recipients r
+    where r.organization_id = ${organization} and compared_name(r.name) = compared_name(${name})
+    limit 2
+  `);
+  if (found.length === 1) return found[0]!.id;
+  throw new Error(
+    found.length === 0
+      ? `No recipient has the name "${name}"`
+      : `Two recipients have the name "${name}"`,
+  );
+}
+
+/** Returns the view of the one recipient with this name. Throws as `recipientNamed` does. */
+export async function viewNamed(database: Queries, name: string): Promise<View> {
+  const [found] = await database.lookUp(viewOf(await recipientNamed(database, name)));
+  return found!.view;
+}
+
+function recipientNotFound(id: string): ApiError {
+  return new ApiError("NOT_FOUND", `No recipient with id "${id}"`);
+}
+
+/** The view of a body, or of a recipient that a body changes. */
+function viewIn(
+  { selection, except, leave_out, currencies, price_types }: RecipientChange & Omit<View, "id">,
+): Omit<View, "id"> {
+  return {
+    selection,
+    // Without criteria, there is no exception.
+    except: except && Object.keys(except).length > 0 ? except : null,
+    leave_out,
+    currencies: currencies ?? null,
+    price_types: price_types ?? null,
+  };
+}
+
+/** Criteria that a body has, with their pointers. */
+function criteriaIn(body: unknown): [pointer: string, table: string, id: string][] {
+  if (!isObject(body)) return [];
+  return ["selection", "except"].flatMap((part) => {
+    const criteria = body[part];
+    if (!isObject(criteria)) return [];
+    return REFERENCES_IN_CRITERIA.flatMap(([name, table]) => {
+      const ids = criteria[name];
+      if (!Array.isArray(ids) || ids.length > 100) return [];
+      return ids.flatMap((id, i): [string, string, string][] =>
+        isUuid(id) ? [[`/${part}/${name}/${i}`, table, id.toLowerCase()]] : []
+      );
+    });
+  });
+}
+
+/** Returns the errors of unknown ids. */
+async function unknownIds(
+  database: Pick<Queries, "scan">,
+  body: unknown,
+): Promise<ErrorDetail[]> {
+  const given = criteriaIn(body);
+  if (given.length === 0) return [];
+  const tables = Map.groupBy(given, ([, table]) => table);
+  const parts = Array.from(tables, ([table, all], i) => {
+    const own = isShared(table) ? [] : sql`r.organization_id = ${organization} and`;
+    const ids = all.map(([, , id]) => id).join();
+    return sql`
+      ${raw(i > 0 ? "union all" : "")}
+      select ${raw(`'${table}'`)} as table_name, r.id
+      from ${raw(table)} r where ${own} r.id = any(string_to_array(${ids}, ',')::uuid[])
+    `;
+  });
+  const found = await database.scan(unprepared(sql<{ table_name: string; id: string }>`${parts}`));
+  const known = new Set(found.map(({ table_name, id }) => `${table_name} ${id}`));
+  return given.filter(([, table, id]) => !known.has(`${table} ${id}`))
+    .map(([pointer]) => unknownReference(pointer));
+}
+
+/** The error of an invalid body, with the errors of the ids in it. */
+export async function completeErrors(database: Queries, error: ApiError): Promise<ApiError> {
+  const unknown = await unknownIds(database, error.sent);
+  return unknown.length > 0 ? withDetails(error, unknown) : error;
+}
+
+async function assertKnown(database: Queries, body: unknown): Promise<void> {
+  const unknown = await unknownIds(database, body);
+  if (unknown.length > 0) throw invalid("The body", unknown);
+}
+
+/** Counts the products that enter and leave the view. */
+function effectOf(
+  before: ViewCriteria | undefined,
+  after: ViewCriteria | undefined,
+): Statement<Effect> {
+  const isIn = (view: ViewCriteria | undefined) =>
+    view ? sql`coalesce(true ${viewConditions(view)}, false)` : raw("false");
+  return unprepared(sql<Effect>`
+    select
+      (count(*) filter (where x.after and not x.before))::int as comes,
+      (count(*) filter (where x.before and not x.after))::int as leaves
+    from (
+      select ${isIn(before)} as before, ${isIn(after)} as after
+      from products p
+      where p.organization_id = ${organization}
+      offset 0
+    ) x
+  `);
+}
+
+const recipientCount = sql<{ count: number }>`
+  select count(*)::int as count from recipients r where r.organization_id = ${organization}
+`;
+
+/**
+ * Creates a recipient, once per `Idempotency-Key`. Throws `VALIDATION_ERROR` for unknown ids, and
+ * `CONFLICT` beyond `MAX_RECIPIENTS`. A dry run is rolled back.
+ */
+export async function createRecipient(
+  database: Queries,
+  body: NewRecipient,
+  isDryRun: boolean,
+  request: KeyedRequest,
+) {
+  await assertKnown(database, body);
+  const id = uuidv7();
+  const view = viewIn(body);
+  const write = async (tx: Transaction) => {
+    const [, , [known]] = await tx.send(
+      // Two requests at once must not both find room for one more.
+      sql`select pg_advisory_xact_lock(hashtextextended(${organization}::text, 48))`,
+      sql`
+        insert into recipients (organization_id, id, name, view)
+        values (${organization}, ${id}, ${body.name}, ${json(view)})
+      `,
+      recipientCount,
+    );
+    if (known!.count > MAX_RECIPIENTS) {
+      const message = `An organization has at most ${MAX_RECIPIENTS} recipients`;
+      throw conflict("limit_reached", message, MAX_RECIPIENTS);
+    }
+    const [[effect], [stored]] = await tx.send(effectOf(undefined, view), recipientById(id));
+    return written(stored!, effect!);
+  };
+  if (isDryRun) {
+    const data = await transactionOrDryRun(database, true, write);
+    return { id, response: data.text, etag: data.etag, isReplayed: false };
+  }
+  let etag: string | undefined;
+  const outcome = await withIdempotencyKey(database, request, async (tx, storeResponse) => {
+    const data = await write(tx);
+    etag = data.etag;
+    await tx.commit(...storeResponse(sql`
+      select ${organization}::uuid as organization_id, ${id}::uuid as record_id, ${data.text}::text as answer
+    `));
+    return { id, response: data.text };
+  });
+  return { ...outcome, etag: etag ?? etagOfResponse(outcome.response) };
+}
+
+/** The tag of the recipient in a response to its creation. */
+function etagOfResponse(response: string): string {
+  const { products: _, effect: __, ...stored } = JSON.parse(response);
+  return tagOf(stored as StoredRecipient);
+}
+
+/** The data of a response: the recipient with its products, and the effect of the write. */
+function written(
+  row: StoredRow,
+  effect: Effect & { products?: number },
+): { text: string; etag: string; recipient: StoredRecipient } {
+  const recipient = storedOf(row);
+  const { last_fetched_at, created_at, updated_at, ...shown } = recipient;
+  const { comes, leaves, products = comes } = effect;
+  const times = { last_fetched_at, created_at, updated_at };
+  const text = JSON.stringify({ ...shown, products, ...times, effect: { comes, leaves } });
+  return { text, etag: tagOf(recipient), recipient };
+}
+
+/** Locks a recipient until the end of the transaction. Its feed waits. Throws `NOT_FOUND`. */
+async function lockRecipient(
+  tx: Transaction,
+  id: string,
+  precondition: Precondition | undefined,
+): Promise<StoredRecipient | undefined> {
+  const [, [found]] = await tx.send(
+    sql`select from recipients r where r.organization_id = ${organization} and r.id = ${id} for update`,
+    recipientById(id),
+  );
+  const stored = found && storedOf(found);
+  if (precondition) assertPrecondition(precondition, stored && tagOf(stored));
+  return stored;
+}
+
+/** The time, not that at which the transaction began: it may have waited for the recipient. */
+async function clock(tx: Transaction): Promise<string> {
+  const [[row]] = await tx.send(sql<{ now: string }>`select clock_timestamp()::text as now`);
+  return row!.now;
+}
+
+/** Records when a recipient that saw every product at its last fetch gets criteria. */
+function endOpenView(id: string, time: string): Statement {
+  return sql`
+    update recipient_fetches f
+    set open_until = ${time}::timestamptz
+    where f.organization_id = ${organization} and f.recipient_id = ${id}
+      and f.criteria = ${json(EVERYTHING)} and f.open_until is null
+  `;
+}
+
+/**
+ * Changes the fields that the body has. If what is left out changes, the feed shows every product of
+ * the view again. Throws `NOT_FOUND`, `VALIDATION_ERROR` or the error of the precondition.
+ */
+export async function updateRecipient(
+  database: Queries,
+  id: string,
+  body: RecipientChange,
+  isDryRun: boolean,
+  precondition: Precondition | undefined,
+) {
+  await assertKnown(database, body);
+  return await transactionOrDryRun(database, isDryRun, async (tx) => {
+    const before = await lockRecipient(tx, id, undefined);
+    if (!before) throw recipientNotFound(id);
+    if (precondition) assertPrecondition(precondition, tagOf(before));
+    const after = viewIn({ ...before, ...body });
+    const isShownOtherwise = ["leave_out", "currencies", "price_types"].some((name) =>
+      JSON.stringify(before[name as keyof View]) !==
+        JSON.stringify(after[name as keyof typeof after])
+    );
+    if (Object.keys(body).length > 0) {
+      await tx.send(sql`
+        update recipients r
+        set
+          name = ${body.name ?? before.name},
+          view = ${json(after)},
+          refreshed_version = ${
+        isShownOtherwise ? raw("change_version()") : raw("r.refreshed_version")
+      },
+          updated_at = ${nextUpdate("r.updated_at")}
+        where r.organization_id = ${organization} and r.id = ${id}
+      `);
+      if (isOpen(before) && !isOpen(after)) await tx.send(endOpenView(id, await clock(tx)));
+    }
+    const [[effect], [stored], [count]] = await tx.send(
+      effectOf(before, after),
+      recipientById(id),
+      unprepared(sql<{ products: number }>`select ${countOf(after)} as products`),
+    );
+    return written(stored!, { ...effect!, ...count! });
+  });
+}
+
+/**
+ * Deletes a recipient. Returns whether it existed, and how many products it saw. Throws `CONFLICT`
+ * while a key that still works is bound to it.
+ */
+export async function deleteRecipient(
+  database: Queries,
+  id: string,
+  isDryRun: boolean,
+  precondition: Precondition | undefined,
+): Promise<{ deleted: boolean; effect: Effect }> {
+  return await transactionOrDryRun(database, isDryRun, async (tx) => {
+    const stored = await lockRecipient(tx, id, precondition);
+    if (!stored) return { deleted: false, effect: { comes: 0, leaves: 0 } };
+    const [[keys], [effect]] = await tx.send(
+      sql<{ count: number }>`
+        select count(*)::int as count
+        from api_keys k
+        where k.organization_id = ${organization} and k.recipient_id = ${id}
+          and coalesce(least(k.expires_at, k.revoked_at) > now(), true)
+      `,
+      effectOf(stored, undefined),
+    );
+    const { count } = keys!;
+    if (count > 0) {
+      const message = count === 1 ? "1 key is bound to it" : `${count} keys are bound to it`;
+      throw new ApiError("CONFLICT", `The recipient is in use: ${message}`, {
+        details: [{ code: "in_use", count, message }],
+      });
+    }
+    const isIts = sql`where x.organization_id = ${organization} and x.recipient_id = ${id}`;
+    await tx.send(
+      sql`delete from recipient_products x ${isIts}`,
+      sql`delete from recipient_fetches x ${isIts}`,
+      sql`delete from recipients r where r.organization_id = ${organization} and r.id = ${id}`,
+    );
+    return { deleted: true, effect: effect! };
+  });
+}

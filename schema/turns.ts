@@ -1,0 +1,16 @@
+/* Long work that lets other requests run: generators that yield where these may. */
+
+/** Lets other requests run, if it is time to. */
+export type Pace = () => Promise<void> | void;
+
+/** Work that yields where other requests may run. */
+export type InTurns<Result> = Generator<undefined, Result>;
+
+/** Runs work to its end, and lets other requests run where it yields. */
+export async function inTurns<Result>(work: InTurns<Result>, pace: Pace): Promise<Result> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    await pace();
+  }
+}

@@ -1,0 +1,106 @@
+import { assertEquals } from "@std/assert";
+import { onixTestsOf } from "../support/client/onix.ts";
+import { message } from "../support/data/onix.ts";
+
+/*
+ * Migrations that give products the values of the records that they have received. Such a record is
+ * imported, what it says is taken away as if it had been unknown, and the migration runs again.
+ */
+
+const it = onixTestsOf("An upgrade reads stored records");
+
+const RECORD =
+  `<Product><RecordReference>1</RecordReference><NotificationType>03</NotificationType><ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780306406157</IDValue></ProductIdentifier><DescriptiveDetail><ProductComposition>00</ProductComposition><ProductForm>ED</ProductForm>
+  <ProductFormFeature><ProductFormFeatureType>09</ProductFormFeatureType><ProductFormFeatureValue>14</ProductFormFeatureValue><ProductFormFeatureDescription language="eng">Texts &amp; images</ProductFormFeatureDescription><ProductFormFeatureDescription language="ger">Texte</ProductFormFeatureDescription></ProductFormFeature>
+  <ProductFormFeature datestamp="20260101"><ProductFormFeatureType>07</ProductFormFeatureType><ProductFormFeatureDescription>1 &lt; 2 MB</ProductFormFeatureDescription></ProductFormFeature>
+  <ProductFormFeature><ProductFormFeatureType>09</ProductFormFeatureType><ProductFormFeatureValue>99x</ProductFormFeatureValue></ProductFormFeature>
+  <ProductFormFeature><ProductFormFeatureType>09</ProductFormFeatureType><ProductFormFeatureValue>10</ProductFormFeatureValue></ProductFormFeature>
+  <ProductPart><ProductForm>ED</ProductForm><ProductFormFeature><ProductFormFeatureType>09</ProductFormFeatureType><ProductFormFeatureValue>11</ProductFormFeatureValue></ProductFormFeature><NumberOfCopies>1</NumberOfCopies></ProductPart>
+  <TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>01</TitleElementLevel><TitleText>Emma</TitleText></TitleElement></TitleDetail></DescriptiveDetail>
+  <CollateralDetail><TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>One</Text><TextSource><PersonNameInverted>Roe, Jane</PersonNameInverted><PersonName language="eng">Jane &amp; Roe</PersonName></TextSource></TextContent><TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>Two</Text></TextContent><TextContent datestamp="20260101"><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>Three</Text><TextSource><NamesBeforeKey>John</NamesBeforeKey><KeyNames>Doe</KeyNames></TextSource></TextContent></CollateralDetail></Product>`;
+
+const values = ({ product_form_features, collateral }: Record<string, unknown>) => [
+  product_form_features,
+  (collateral as { text_author: string }[]).map(({ text_author }) => text_author),
+];
+
+it("by which they have their features and the authors of their texts", async ({ app, org, onix, product, sql }) => {
+  if (app.isDistributed) return;
+  const { outcomes: [{ id }] } = await onix.report(message(RECORD));
+  const before = await product(id);
+  assertEquals(values(before)[1], ["Jane & Roe", null, "John Doe"]);
+  assertEquals(before.product_form_features.length, 3);
+  const sent = await onix.xml(`/${id}`);
+  await sql`
+    update products set product_form_features = null
+    where organization_id = ${org.id} and id = ${id}
+  `;
+  await sql`
+    update collateral set text_author = null
+    where organization_id = ${org.id} and product_id = ${id}
+  `;
+
+  const url = new URL("../../sql/migrations/0007_product_form_features.sql", import.meta.url);
+  const statements = (await Deno.readTextFile(url)).split(/;\n/)
+    .filter((one) => /^(?:update (?:products|collateral) |insert into product_terms)/m.test(one));
+  assertEquals(statements.length, 3);
+  for (const statement of statements) await sql.unsafe(statement);
+
+  assertEquals(values(await product(id)), values(before));
+  assertEquals(
+    (await onix.xml(`/${id}`)).replace(/<SentDateTime>.*?</, ""),
+    sent.replace(/<SentDateTime>.*?</, ""),
+  );
+  const found = await org.get("/api/products?accessibility_code=10");
+  assertEquals(found.body.data.length, 1);
+});
+
+const REVIEWS =
+  `<Product><RecordReference>2</RecordReference><NotificationType>03</NotificationType><ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780306406157</IDValue></ProductIdentifier><DescriptiveDetail><ProductComposition>00</ProductComposition><ProductForm>BC</ProductForm><TitleDetail><TitleType>01</TitleType><TitleElement><TitleElementLevel>01</TitleElementLevel><TitleText>Emma</TitleText></TitleElement></TitleDetail></DescriptiveDetail>
+  <CollateralDetail><TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>One</Text><TextSource><NameType>04</NameType></TextSource><TextSource datestamp="20260101"><PersonName>Jane</PersonName><TextSourceDescription language="eng">Writes &amp; reads</TextSourceDescription></TextSource><TextSource><CorporateName language="eng">Paper &amp; Sons</CorporateName><TextSourceDescription language="eng">A daily</TextSourceDescription></TextSource></TextContent>
+  <TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text textformat="05"><p>Two</p></Text><TextSourceCorporate>Quay Readers</TextSourceCorporate><TextSourceDescription textformat="05"><p>A <em>group</em></p></TextSourceDescription></TextContent>
+  <TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>Three</Text><TextSource><CorporateNameInverted>Post, The</CorporateNameInverted></TextSource></TextContent>
+  <TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>Four &lt; five</Text></TextContent></CollateralDetail></Product>`;
+
+it("by which texts have the organizations and descriptions of their sources", async ({ app, org, onix, product, sql }) => {
+  if (app.isDistributed) return;
+  const { outcomes: [{ id }] } = await onix.report(message(REVIEWS));
+  const sources = async () =>
+    (await product(id)).collateral.map((
+      { text_source_corporate, text_source_description }: Record<string, unknown>,
+    ) => [text_source_corporate, text_source_description]);
+  const expected = [
+    ["Paper & Sons", "Writes & reads"],
+    ["Quay Readers", "<p>A <em>group</em></p>"],
+    ["Post, The", null],
+    [null, null],
+  ];
+  assertEquals(await sources(), expected);
+  const sent = await onix.xml(`/${id}`);
+
+  async function migrate(): Promise<void> {
+    await sql`
+      update collateral set text_source_corporate = null, text_source_description = null
+      where organization_id = ${org.id} and product_id = ${id}
+    `;
+    const url = new URL("../../sql/migrations/0008_text_sources.sql", import.meta.url);
+    const [statement] = (await Deno.readTextFile(url)).split(/;\n/)
+      .filter((one) => /^update collateral /m.test(one));
+    await sql.unsafe(statement!);
+  }
+
+  await migrate();
+  assertEquals(await sources(), expected);
+  assertEquals(
+    (await onix.xml(`/${id}`)).replace(/<SentDateTime>.*?</, ""),
+    sent.replace(/<SentDateTime>.*?</, ""),
+  );
+
+  // The words decide where the texts have another order.
+  const { collateral } = await product(id);
+  await org.put(`/api/products/${id}`, {
+    collateral: [collateral[3], collateral[0], collateral[2]],
+  });
+  await migrate();
+  assertEquals(await sources(), [[null, null], expected[0], expected[2]]);
+});
