@@ -16,11 +16,14 @@ export const MAX_STRETCH_MS = 50;
 /** What `fixedWork` takes on a quiet machine. */
 const FIXED_WORK_MS = 8;
 
-/** The runs of which the best one counts: the first one compiles, and any may collect garbage. */
-const RUNS = 3;
+/**
+ * The runs of which the best one counts. The first one compiles, and a collection of the garbage of
+ * all tests of the process lengthens several in a row.
+ */
+const RUNS = 10;
 
 /**
- * Runs the work up to three times. Fails if each run has a stretch that is longer than the limit.
+ * Runs the work up to ten times. Fails if each run has a stretch that is longer than the limit.
  */
 export async function assertStretches(
   what: string,
