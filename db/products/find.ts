@@ -157,22 +157,16 @@ function relevance({ words, whole }: QueryWords): Statement {
   const isMissing = all.map((word) => sql`s.title not like ${`%${word}%`}`);
   const areWords = all.map((word) => sql`' ' || s.title || ' ' like ${`% ${word} %`}`);
   const core = whole.replace(ARTICLE, "");
-  const before = [
-    "",
-    ...ARTICLES.map((article) => `${article} `),
-    ...ELIDED.test(core) ? ["l"] : [],
-  ];
-  const beginning = String(Array.from(core).length + MAX_ARTICLE);
+  const before = ["", ...ARTICLES.map((one) => `${one} `), ...ELIDED.test(core) ? ["l"] : []];
+  const length = Array.from(core).length;
+  const place = sql`strpos(left(s.title, ${String(length + MAX_ARTICLE)}::int), ${core})`;
   return sql`
     case
       when ${joined(isMissing, "or")} then 5
-      when strpos(left(s.title, ${beginning}::int), ${core}) > 0
-        and left(s.title, strpos(s.title, ${core}) - 1) ${isAmong(before)}
-        then case
-          when s.title = ${whole} then 1
-          when s.title ${isAmong(before.map((article) => article + core))} then 2
-          else 3
-        end
+      when s.title = ${whole} then 1
+      when s.title like ${`${whole}%`} then 3
+      when ${place} > 0 and left(s.title, ${place} - 1) ${isAmong(before)}
+        then case when length(s.title) = ${place} - 1 + ${String(length)}::int then 2 else 3 end
       when ${joined(areWords, "and")} then 4
       else 5
     end
