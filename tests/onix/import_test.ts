@@ -171,32 +171,6 @@ it("leaves a product its own format of the form that a record says", async ({ or
   assertEquals((await product(id)).format_id, formats[1]);
 });
 
-it("gives products of before the audiences that their records have as codes", async ({ org, onix, product, sql }) => {
-  const more =
-    '<AudienceCode>02</AudienceCode><AudienceCode datestamp="20260101"> 01 </AudienceCode><AudienceCode>77</AudienceCode>' +
-    "<Audience><AudienceCodeType>01</AudienceCodeType><AudienceCodeValue>01</AudienceCodeValue></Audience>";
-  const text = message(record({ more }));
-  const { outcomes: [{ id }] } = await onix.report(text);
-  const audiences = ["02", "01"].map((audience_code_value) => ({
-    audience_code_type: "01",
-    audience_code_type_name: null,
-    audience_code_value,
-  }));
-  const shown = async () =>
-    (await product(id)).audiences.map(({ audience_code_value }: Record<string, unknown>) =>
-      audience_code_value
-    );
-  assertEquals(await shown(), ["02", "01"]);
-  const migration = await Deno.readTextFile("sql/migrations/0002_audience_codes.sql");
-
-  for (const before of [audiences.slice(1), []]) {
-    await org.put(`/api/products/${id}`, { audiences: before });
-    await sql.unsafe(migration);
-    assertEquals(await shown(), ["02", "01"]);
-    assertEquals((await onix.report(text)).unchanged, 1);
-  }
-});
-
 it("touches nothing that ONIX does not say", async ({ org, onix, product }) => {
   const { id } = await org.create({
     isbn13: "9780141439587",

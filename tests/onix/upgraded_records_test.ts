@@ -1,13 +1,21 @@
 import { assertEquals } from "@std/assert";
-import { onixTestsOf } from "../support/client/onix.ts";
-import { message } from "../support/data/onix.ts";
+import { TIMED } from "../support/app/deadline.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
+import { type OnixScene, onixScene } from "../support/client/onix.ts";
+import { message, record } from "../support/data/onix.ts";
 
 /*
  * Migrations that give products the values of the records that they have received. Such a record is
- * imported, what it says is taken away as if it had been unknown, and the migration runs again.
+ * imported, what it says is taken away as if it had been unknown, and the migration runs again. It
+ * changes the products of all organizations, so each test has a database of its own.
  */
 
-const it = onixTestsOf("An upgrade reads stored records");
+function it(behaviour: string, test: (scene: OnixScene) => Promise<void>): void {
+  Deno.test(`An upgrade reads stored records ${behaviour}`, TIMED, async () => {
+    await using app = await openOwnApp();
+    await test(onixScene({ app, org: await app.organization(), sql: app.sql }));
+  });
+}
 
 const RECORD =
   `<Product><RecordReference>1</RecordReference><NotificationType>03</NotificationType><ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780306406157</IDValue></ProductIdentifier><DescriptiveDetail><ProductComposition>00</ProductComposition><ProductForm>ED</ProductForm>
@@ -24,8 +32,7 @@ const values = ({ product_form_features, collateral }: Record<string, unknown>) 
   (collateral as { text_author: string }[]).map(({ text_author }) => text_author),
 ];
 
-it("by which they have their features and the authors of their texts", async ({ app, org, onix, product, sql }) => {
-  if (app.isDistributed) return;
+it("by which they have their features and the authors of their texts", async ({ org, onix, product, sql }) => {
   const { outcomes: [{ id }] } = await onix.report(message(RECORD));
   const before = await product(id);
   assertEquals(values(before)[1], ["Jane & Roe", null, "John Doe"]);
@@ -62,8 +69,7 @@ const REVIEWS =
   <TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>Three</Text><TextSource><CorporateNameInverted>Post, The</CorporateNameInverted></TextSource></TextContent>
   <TextContent><TextType>06</TextType><ContentAudience>00</ContentAudience><Text>Four &lt; five</Text></TextContent></CollateralDetail></Product>`;
 
-it("by which texts have the organizations and descriptions of their sources", async ({ app, org, onix, product, sql }) => {
-  if (app.isDistributed) return;
+it("by which texts have the organizations and descriptions of their sources", async ({ org, onix, product, sql }) => {
   const { outcomes: [{ id }] } = await onix.report(message(REVIEWS));
   const sources = async () =>
     (await product(id)).collateral.map((
@@ -103,4 +109,30 @@ it("by which texts have the organizations and descriptions of their sources", as
   });
   await migrate();
   assertEquals(await sources(), [[null, null], expected[0], expected[2]]);
+});
+
+it("by which they have the audiences that the records have as codes", async ({ org, onix, product, sql }) => {
+  const more =
+    '<AudienceCode>02</AudienceCode><AudienceCode datestamp="20260101"> 01 </AudienceCode><AudienceCode>77</AudienceCode>' +
+    "<Audience><AudienceCodeType>01</AudienceCodeType><AudienceCodeValue>01</AudienceCodeValue></Audience>";
+  const text = message(record({ more }));
+  const { outcomes: [{ id }] } = await onix.report(text);
+  const audiences = ["02", "01"].map((audience_code_value) => ({
+    audience_code_type: "01",
+    audience_code_type_name: null,
+    audience_code_value,
+  }));
+  const shown = async () =>
+    (await product(id)).audiences.map(({ audience_code_value }: Record<string, unknown>) =>
+      audience_code_value
+    );
+  assertEquals(await shown(), ["02", "01"]);
+  const migration = await Deno.readTextFile("sql/migrations/0002_audience_codes.sql");
+
+  for (const before of [audiences.slice(1), []]) {
+    await org.put(`/api/products/${id}`, { audiences: before });
+    await sql.unsafe(migration);
+    assertEquals(await shown(), ["02", "01"]);
+    assertEquals((await onix.report(text)).unchanged, 1);
+  }
 });

@@ -91,7 +91,8 @@ export function onixTestsOf(subject: string) {
     it(behaviour, (scene) => test(onixScene(scene)));
 }
 
-function onixScene(scene: Scene): OnixScene {
+/** The scene of a test with the ONIX requests of its organization. */
+export function onixScene(scene: Scene): OnixScene {
   const { app, org } = scene;
   const dataAt = async (path: string) => (await org.get(path)).body.data;
   return {
