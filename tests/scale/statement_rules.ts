@@ -82,6 +82,10 @@ const RULES = {
   "decides by immutable functions what a conflict updates": (statement) =>
     /\bon conflict\b.*\bwhere\b.*(\bnow \(|\w\.\w+ [+-] interval\b)/.test(statement),
 
+  "takes no parameter where a row that it selects meets another": (statement) =>
+    /^insert into /.test(statement) && !/\) values \(/.test(statement) &&
+    /\bon conflict\b.*\$[\d]/.test(statement),
+
   "asks no table for the version of the transaction": (statement) =>
     /^(select|with) /.test(statement) && /\bchange_version \(/.test(statement) &&
     /\bfrom \w/.test(statement),

@@ -19,6 +19,8 @@ export const WRONG_STATEMENTS: Record<string, string> = {
   "writes no table that every node has": "update api_keys set name = $2 where id = $1",
   "decides by immutable functions what a conflict updates":
     "insert into seasons as s (organization_id, id, name) values ($1, $2, $3) on conflict (organization_id, id) do update set name = excluded.name where s.updated_at < now()",
+  "takes no parameter where a row that it selects meets another":
+    "insert into seasons as s (organization_id, id, name) select r.organization_id, r.id, r.name from jsonb_populate_recordset(null::seasons, $2) r on conflict (organization_id, id) do update set name = excluded.name where $3",
   "asks no table for the version of the transaction":
     "select p.id from products p where p.organization_id = $1 and p.change_version < change_version()",
   "moves no row to another organization":

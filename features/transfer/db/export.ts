@@ -76,8 +76,8 @@ async function countRecords(tx: Transaction): Promise<number> {
     ...Array.from(LINE_KINDS.values(), ({ table }) =>
       sql<{ count: number }>`
         select count(*)::float8 as count
-        from ${raw(table)}
-        where organization_id = ${organization}
+        from ${raw(table)} r
+        where r.organization_id = ${organization}
       `),
   );
   return counts.reduce((sum, [row]) => sum + row!.count, 0);

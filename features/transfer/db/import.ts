@@ -1,6 +1,6 @@
 import type { Entry } from "../../../schema/bodies.ts";
 import { tablesOfLine } from "../../../schema/lines.ts";
-import { json, names, organization, sql } from "../../../db/connections/sql.ts";
+import { json, names, organization, raw, sql } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { ORGANIZATION_COLUMNS } from "../../../db/records/organization.ts";
 import { transferSettings } from "./export.ts";
@@ -207,7 +207,10 @@ async function writeOrganization(
     insert into organizations as o (id, ${columns})
     select ${organization}::uuid, ${columns}
     from jsonb_populate_record(null::organizations, ${json(header)})
-    on conflict (id) do update set (${columns}) = row(${written})
-    where ${rename} and (${stored}) is distinct from (${written})
+    on conflict (id) do ${
+    rename
+      ? sql`update set (${columns}) = row(${written}) where (${stored}) is distinct from (${written})`
+      : raw("nothing")
+  }
   `);
 }

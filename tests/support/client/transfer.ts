@@ -94,9 +94,11 @@ export function withHeader(records: string): string {
 export async function imported(
   database: Queries,
   text: string | Uint8Array<ArrayBuffer>,
+  { rename = false } = {},
 ): Promise<string[]> {
   const refused: string[] = [];
   const { records, announced } = await importCatalogue(database, new Blob([text]).stream(), {
+    rename,
     refused: (number, reason) => refused.push(`${number}: ${reason}`),
     progress() {},
   });
