@@ -53,6 +53,11 @@ begin
   if exists (select from pg_dist_partition where logicalrelid = 'products'::regclass) then
     raise exception 'This database is already distributed';
   end if;
+  -- Citus would refuse the statements below once a local one has used a shard. A migration that ran before
+  -- citus_set_coordinator_host has made the coordinator such a node.
+  if exists (select from pg_dist_node where groupid = 0 and shouldhaveshards) then
+    raise exception 'The coordinator would take organizations: select citus_set_node_property(nodename, nodeport, ''shouldhaveshards'', false) from pg_dist_node where groupid = 0';
+  end if;
 
   -- Blocks migrations, and lets Citus create tables and keys in one transaction.
   perform pg_advisory_xact_lock(7305219);
@@ -127,6 +132,11 @@ begin
     )
   loop
     execute item;
+  end loop;
+
+  -- The service sets these in its sessions, which end at the coordinator. The nodes need them too.
+  foreach item in array array['jit = off', 'enable_memoize = off', 'random_page_cost = 1.1'] loop
+    execute format('alter database %I set %s', current_database(), item);
   end loop;
 
   -- The service begins its transactions with READ WRITE. The nodes follow the coordinator.

@@ -254,8 +254,8 @@ const CONNECT_SECONDS = 5;
  */
 const READ_ONLY_SESSION = { default_transaction_read_only: true };
 
-/** Settings of the planner. */
-const PLANNER = {
+/** Settings of the planner. `sql/citus.sql` gives them to the nodes. */
+export const PLANNER = {
   /** For SSDs. With the default of 4, searches read the table instead of a smaller index. */
   random_page_cost: 1.1,
   /** A page looks up each of its products once, so a cache would only cost time. */

@@ -11,9 +11,9 @@ import { compare } from "./citus_figures.ts";
  * Starts a Citus cluster on this machine, a coordinator and two workers, with a database that
  * sql/citus.sql has distributed:
  *
- *     deno run -A tests/scale/citus_cluster.ts figures       the figures beside those of plain PostgreSQL
- *     deno run -A tests/scale/citus_cluster.ts deno test …   a command with DATABASE_URL and TEST_DATABASE_URL
- *     deno run -A tests/scale/citus_cluster.ts               the URL, until it is interrupted
+ *     deno run -A --lock=tests/deno.lock tests/scale/citus_cluster.ts figures       the figures beside those of plain PostgreSQL
+ *     deno run -A --lock=tests/deno.lock tests/scale/citus_cluster.ts deno test …   a command with DATABASE_URL and TEST_DATABASE_URL
+ *     deno run -A --lock=tests/deno.lock tests/scale/citus_cluster.ts               the URL, until it is interrupted
  *
  * Needs Citus 13 and its PostgreSQL, from packages or from https://github.com/citusdata/citus.
  */
@@ -88,14 +88,15 @@ async function main([first, ...others]: string[]): Promise<number> {
   await using coordinator = await startNode();
   await using one = await startNode();
   await using two = await startNode();
-  const url = await installed(coordinator, "catalogue");
   await run(
     coordinator,
     "catalogue",
     `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`,
     ...[one, two].map(({ port }) => `select citus_add_node('127.0.0.1', ${port})`),
-    await Deno.readTextFile(new URL("../../sql/citus.sql", import.meta.url)),
   );
+  const url = await installed(coordinator, "catalogue");
+  const distribute = await Deno.readTextFile(new URL("../../sql/citus.sql", import.meta.url));
+  await run(coordinator, "catalogue", distribute);
   if (first === "figures") {
     await run(coordinator, "postgres", "create database plain");
     console.log(await compare(await installed(coordinator, "plain"), url));

@@ -1,4 +1,5 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { PLANNER } from "../../db/connections/connection.ts";
 import { openDatabase } from "../../db/database.ts";
 import { migrate } from "../../db/migrate.ts";
 import { propagateRenames } from "../../features/changes/db/renames.ts";
@@ -17,6 +18,7 @@ import { TIMED } from "../support/app/deadline.ts";
 /** Stubs of the Citus functions in `sql/citus.sql`. They only record distributed tables. */
 const STUBS = `
   create table pg_dist_partition (logicalrelid regclass);
+  create table pg_dist_node (groupid int, shouldhaveshards boolean);
   create function citus_get_active_worker_nodes() returns setof int language sql as $$ select 1 $$;
   create function create_reference_table(name text) returns void
     language sql as $$ insert into pg_dist_partition values (name::regclass) $$;
@@ -37,6 +39,16 @@ Deno.test(
     const before = await app.organization();
     const { path: earlier } = await before.create({ title: "Persuasion" });
     await sql.unsafe(STUBS);
+
+    await it("is none whose coordinator would take organizations", async () => {
+      await sql`insert into pg_dist_node values (0, true)`;
+      const script = await readDistribution();
+
+      await assertRejects(() => sql.unsafe(script), Error, "citus_set_node_property");
+
+      await sql`update pg_dist_node set shouldhaveshards = false`;
+    });
+
     await sql.unsafe(await readDistribution());
     // A service would be started again now.
     const database = recorded(app.database, () => {}, { isDistributed: true });
@@ -58,14 +70,18 @@ Deno.test(
       assertEquals([...triggers], []);
     });
 
-    await it("lets other sessions read alone, unless they ask for more", async () => {
+    await it("lets other sessions read alone unless they ask for more, and plan as the service does", async () => {
       const [row] = await sql<{ settings: string[] }[]>`
-        select setconfig as settings
+        select to_json(setconfig) as settings
         from pg_db_role_setting
         where setdatabase = (select oid from pg_database where datname = current_database())
       `;
 
-      assert(row!.settings.includes("default_transaction_read_only=on"));
+      const ofService = Object.entries(PLANNER).map(([name, value]) => `${name}=${value}`);
+      assertEquals(row!.settings.toSorted(), [
+        "default_transaction_read_only=on",
+        ...ofService.toSorted(),
+      ]);
     });
 
     await it("keeps products and their history", async () => {

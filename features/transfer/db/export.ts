@@ -24,6 +24,8 @@ const MAX_LINES = 500;
 
 /** The settings of a transfer: every database writes the same times, and no time limits. */
 export const transferSettings: readonly Statement[] = [
+  // A node of Citus formats the times.
+  sql`set local citus.propagate_set_commands = 'local'`,
   sql`set local timezone = 'UTC'`,
   ...readerSettings,
   // The planner overestimates the size of arrays: JIT would take longer than the query.
