@@ -86,9 +86,18 @@ const RULES = {
     /^insert into /.test(statement) && !/\) values \(/.test(statement) &&
     /\bon conflict\b.*\$[\d]/.test(statement),
 
-  "asks no table for the version of the transaction": (statement) =>
-    /^(select|with) /.test(statement) && /\bchange_version \(/.test(statement) &&
-    /\bfrom \w/.test(statement),
+  "asks no organization's table for the version or the horizon of the transaction": (
+    statement,
+    schema,
+  ) =>
+    /^(select|with) /.test(statement) &&
+    /\b(change_version|pg_current_(snapshot|xact_id)) \(/.test(statement) &&
+    levels(statement).some((level) =>
+      tablesOf(level).some(({ table }) => shardedBy(schema, table) !== undefined)
+    ),
+
+  "does not nest the version of the transaction in coalesce or case": (statement) =>
+    /\b(coalesce \(|case\b)[^()]*\bchange_version \(/.test(statement),
 
   "moves no row to another organization": (statement) =>
     /\bset\b.*(?:^|[ ,(])organization_id =/.test(

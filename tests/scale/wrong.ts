@@ -21,8 +21,10 @@ export const WRONG_STATEMENTS: Record<string, string> = {
     "insert into seasons as s (organization_id, id, name) values ($1, $2, $3) on conflict (organization_id, id) do update set name = excluded.name where s.updated_at < now()",
   "takes no parameter where a row that it selects meets another":
     "insert into seasons as s (organization_id, id, name) select r.organization_id, r.id, r.name from jsonb_populate_recordset(null::seasons, $2) r on conflict (organization_id, id) do update set name = excluded.name where $3",
-  "asks no table for the version of the transaction":
-    "select p.id from products p where p.organization_id = $1 and p.change_version < change_version()",
+  "asks no organization's table for the version or the horizon of the transaction":
+    "select p.id, pg_snapshot_xmin(pg_current_snapshot()) from products p where p.organization_id = $1",
+  "does not nest the version of the transaction in coalesce or case":
+    "insert into renames (organization_id, record_table, record_id, version) select r.organization_id, 'seasons', r.id, coalesce($2, change_version()) from seasons r where r.organization_id = $1",
   "moves no row to another organization":
     "update seasons s set organization_id = $2 where s.organization_id = $1",
   "compares in each branch of a case, not once before them":

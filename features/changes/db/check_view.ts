@@ -44,8 +44,6 @@ interface State extends ShownState {
   refreshed: string;
   /** The version up to which products have been checked. */
   version: string;
-  /** The horizon: every transaction below this version has ended. */
-  safe: string;
   /** Whether the criteria, and the day if they depend on it, are those of the last check. */
   is_same: boolean;
   /** Whether nothing has changed since the products were last checked. */
@@ -63,8 +61,6 @@ const IS_DATED =
 
 const TODAY = "(now() at time zone 'UTC')::date";
 
-const HORIZON = "o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-
 const newest = (table: string) =>
   sql`coalesce((
     select max(x.change_version) from ${raw(table)} x where x.organization_id = ${organization}
@@ -79,7 +75,6 @@ function stateOf(recipient: string): Statement<State> {
       f.criteria,
       coalesce(f.version, 0)::text as version,
       f.open_since::text as open_since,
-      (${raw(HORIZON)})::text as safe,
       coalesce(
         f.criteria = (${raw(CRITERIA)}) and (not ${raw(IS_DATED)} or f.judged_on = ${raw(TODAY)}),
         false
@@ -89,7 +84,6 @@ function stateOf(recipient: string): Statement<State> {
       ) < f.version, false) as is_checked,
       coalesce(f.fetched_at > now() - interval '1 minute', false) as is_recorded
     from recipients r
-    cross join change_origins o
     left join recipient_fetches f on f.organization_id = ${organization} and f.recipient_id = r.id
     where r.organization_id = ${organization} and r.id = ${recipient}
   `;
@@ -121,9 +115,25 @@ function followed({ view, refreshed }: State, openSince: string | null): Followe
   return { view, refreshed, openSince };
 }
 
+/** The state while it is locked, and where the transaction stands among others. */
+interface LockedState extends State {
+  /** The version of the transaction. */
+  own: string;
+  /** The horizon: every transaction below this version has ended. */
+  safe: string;
+}
+
+/** The node of an organization counts other transactions: so no table of organizations is asked for them. */
+const place = sql<Pick<LockedState, "own" | "safe">>`
+  select
+    change_version()::text as own,
+    (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe
+  from change_origins o
+`;
+
 /** The result of a transaction that checks some products. */
 interface Step {
-  state: State;
+  state: LockedState;
   /** Whether no other products have to be checked. */
   isDone: boolean;
   openSince: string | null;
@@ -177,7 +187,7 @@ function changedProducts({ version }: State): Statement {
 /** Checks the products after those of the first step, step by step, while the criteria stay the same. */
 async function checkOthers(
   database: Queries,
-  { view, version, safe }: State,
+  { view, version, safe }: LockedState,
   first: string,
   stepSize: number,
 ): Promise<void> {
@@ -204,7 +214,7 @@ async function checkOthers(
  */
 async function checkStep(
   tx: Transaction,
-  state: State,
+  state: LockedState,
   { after, safe, isFetch, stepSize }: {
     after: string;
     safe: string;
@@ -229,7 +239,7 @@ async function checkStep(
   const range = (id: string) =>
     sql`${raw(id)} > ${after}::uuid ${isLast ? [] : sql`and ${raw(id)} <= ${last!.id}::uuid`}`;
   const candidates = wasOpen ? everyProduct(view, range) : movedProducts(view, range);
-  const openSince = isOpen(view) ? raw("change_version()") : null;
+  const openSince = isOpen(view) ? state.own : null;
   await tx.commit(
     moveProducts(state, candidates),
     ...isLast && wasOpen ? [moveDeleted(state)] : [],
@@ -280,8 +290,8 @@ function movedProducts(view: View, range: Range): Statement {
   `;
 }
 
-async function lockState(tx: Transaction, id: string): Promise<State> {
-  const [, , [state]] = await tx.send(
+async function lockState(tx: Transaction, id: string): Promise<LockedState> {
+  const [, , [transaction], [state]] = await tx.send(
     sql`
       insert into recipient_fetches (organization_id, recipient_id)
       select r.organization_id, r.id from recipients r
@@ -293,28 +303,26 @@ async function lockState(tx: Transaction, id: string): Promise<State> {
       where r.organization_id = ${organization} and r.id = ${id}
       for no key update
     `,
+    place,
     stateOf(id),
   );
   if (!state) throw unavailable("The recipient was deleted");
-  return state;
+  return { ...state, ...transaction! };
 }
 
 function storeState(
   { id, selection, except }: View,
   version: string,
-  openSince: string | Statement | null,
+  openSince: string | null,
   isFetch: boolean,
 ): Statement {
-  const since = typeof openSince === "string"
-    ? sql`${openSince}::bigint`
-    : openSince ?? raw("null");
   return sql`
     update recipient_fetches f
     set
       criteria = ${json({ selection, except })},
       judged_on = ${raw(TODAY)},
       version = ${version}::bigint,
-      open_since = ${since},
+      open_since = ${openSince}::bigint,
       open_until = null,
       fetched_at = ${isFetch ? raw("now()") : raw("f.fetched_at")}
     where f.organization_id = ${organization} and f.recipient_id = ${id}

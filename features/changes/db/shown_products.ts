@@ -98,10 +98,12 @@ const BY_HISTORY: Before = {
 /**
  * Writes the rows of the products `c` that have entered or left the view, and of those that show a
  * new ISBN. The row of a departure has the numbers by which the recipient knows the product. The
- * version of the first rows is 0: these products appear by their own changes.
+ * version of the first rows is 0: these products appear by their own changes. `own` is the version of
+ * the transaction.
  */
-export function moveProducts(state: ShownState, changed: Statement): Statement {
+export function moveProducts(state: ShownState & { own: string }, changed: Statement): Statement {
   const { view } = state;
+  const own = sql`${state.own}::bigint`;
   const isFirst = state.criteria === null;
   const before = sawEverything(state) ? BY_HISTORY : BY_ROWS;
   const { leaves } = before;
@@ -112,13 +114,11 @@ export function moveProducts(state: ShownState, changed: Statement): Statement {
     )
     select
       c.organization_id, ${view.id}::uuid, c.id, c.is_in,
-      case when c.was_shown then c.first_version else ${
-    raw(isFirst ? "c.own_version" : "change_version()")
-  } end,
+      case when c.was_shown then c.first_version else ${isFirst ? raw("c.own_version") : own} end,
       case
         when c.is_in = c.was_shown then c.version
-        when c.is_in then ${raw(isFirst ? "0" : "change_version()")}
-        else coalesce(c.left_version, change_version())
+        when c.is_in then ${isFirst ? raw("0") : own}
+        else coalesce(c.left_version, ${own})
       end,
       case when c.is_in then c.isbn13 else c.shown_isbn13 end,
       c.product_code,
