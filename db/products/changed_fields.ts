@@ -74,37 +74,71 @@ function changesOwner(
 /** Whether the values are equal. Ids of rows are compared if the later value has some. */
 function isSame(field: Field, before: unknown, after: unknown): boolean {
   const hasIds = field.kind === "rows" && !namedRows(field, after).next().done;
-  return JSON.stringify(describedValue(field, before, hasIds)) ===
-    JSON.stringify(describedValue(field, after, hasIds));
+  return isSameValue(field, before, after, hasIds);
+}
+
+/** Whether the values are equal in the fields of their description. */
+function isSameValue(field: Field, before: unknown, after: unknown, hasIds: boolean): boolean {
+  switch (field.kind) {
+    case "rows":
+    case "values": {
+      const [rows, entries] = [before as Entry[] ?? [], after as Entry[] ?? []];
+      return rows.length === entries.length &&
+        entries.every((entry, i) =>
+          (field.kind === "values" || !hasIds || rows[i]!.id === entry.id) &&
+          isSameEntry(fieldsOfEntry(field, entry), rows[i]!, entry, hasIds)
+        );
+    }
+    case "list":
+      return isSameJson(before ?? [], after ?? []);
+    case "column":
+      return isSameJson(before ?? field.fallback ?? null, after ?? field.fallback ?? null);
+    case "group":
+      if (field.unless && (!before || !after)) return !before === !after;
+      return isSameEntry(field.fields, before as Entry ?? {}, after as Entry ?? {}, hasIds);
+    default:
+      return true;
+  }
+}
+
+function isSameEntry(fields: Fields, before: Entry, after: Entry, hasIds: boolean): boolean {
+  for (const name in fields) {
+    if (!isSameValue(fields[name]!, before[name], after[name], hasIds)) return false;
+  }
+  return true;
+}
+
+/** Whether the JSON texts are equal: a number and a raw number may be. */
+function isSameJson(before: unknown, after: unknown): boolean {
+  if (before === after) return true;
+  if (typeof before === "string" && typeof after === "string") return false;
+  return JSON.stringify(before) === JSON.stringify(after);
 }
 
 /** Returns the value with exactly the fields of its description. */
-function describedValue(field: Field, value: unknown, hasIds: boolean): unknown {
+function describedValue(field: Field, value: unknown): unknown {
   switch (field.kind) {
     case "rows":
-      return (value as Entry[] ?? []).map((entry) => ({
-        ...hasIds && { id: entry.id },
-        ...describedEntry(fieldsOfEntry(field, entry), entry, hasIds),
-      }));
+      return (value as Entry[] ?? []).map((entry) =>
+        describedEntry(fieldsOfEntry(field, entry), entry)
+      );
     case "values":
-      return (value as Entry[] ?? []).map((entry) => describedEntry(field.fields, entry, hasIds));
+      return (value as Entry[] ?? []).map((entry) => describedEntry(field.fields, entry));
     case "list":
       return value ?? [];
     case "column":
       return value ?? field.fallback ?? null;
     case "group":
-      return field.unless && !value
-        ? null
-        : describedEntry(field.fields, value as Entry ?? {}, hasIds);
+      return field.unless && !value ? null : describedEntry(field.fields, value as Entry ?? {});
     default:
       return undefined;
   }
 }
 
-function describedEntry(fields: Fields, entry: Entry, hasIds: boolean): Entry {
+function describedEntry(fields: Fields, entry: Entry): Entry {
   return Object.fromEntries(
     Object.entries(fields)
-      .map(([name, field]) => [name, describedValue(field, entry[name], hasIds)]),
+      .map(([name, field]) => [name, describedValue(field, entry[name])]),
   );
 }
 
@@ -126,8 +160,6 @@ function identified(
   return entries.map((entry) => {
     if (entry.id) return { ...byId.get(entry.id), ...entry };
     const row = left.get(keyOf(entry))?.shift();
-    return row
-      ? { id: row.id, ...describedEntry(fieldsOfEntry(array, entry), entry, false) }
-      : entry;
+    return row ? { id: row.id, ...describedEntry(fieldsOfEntry(array, entry), entry) } : entry;
   });
 }

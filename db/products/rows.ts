@@ -158,7 +158,9 @@ function rowsOfTree(
     function fill(fields: Fields, values: Entry): void {
       for (const [name, field] of Object.entries(fields)) {
         const value = values[name];
-        if (field.kind === "group") fill(field.fields, value as Entry ?? {});
+        // An absent column becomes null.
+        if (value === null || value === undefined) continue;
+        if (field.kind === "group") fill(field.fields, value as Entry);
         else if (field.kind === "rows") {
           const below = { product_id, [link!]: row.id };
           rowsOfTree(field, value as Entry[], below, rows);
