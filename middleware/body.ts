@@ -4,6 +4,8 @@ import { refusedBody } from "../schema/accepted.ts";
 import { ApiError } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
 import { ignoredIn } from "../schema/ignored.ts";
+import { inTurns } from "../schema/turns.ts";
+import { validateEntries } from "../schema/validate_in_turns.ts";
 import { expectedLength, limited, readChunks } from "./chunks.ts";
 import type { Context } from "./context.ts";
 import { invalidJson, parseJson } from "./json.ts";
@@ -45,6 +47,9 @@ export function readNoBody(schema: BodySchema): { text: string; body: unknown } 
   return { text: "", body: v.parse(schema, {}) };
 }
 
+/** A longer body, in bytes, is validated in turns. A shorter one takes some milliseconds. */
+export const LONG_BODY = 65_536;
+
 /** The part of its time by which a body may be late: 3 of 10 seconds. */
 const ALLOWANCE = 0.3;
 
@@ -72,15 +77,34 @@ export async function readJson(
     size += chunk.length;
   }
   const text = decodeUtf8(bytes.subarray(0, size));
-  const body = await context.shares.parsing.run(context, () => {
-    const input = parseJson(text);
-    const result = v.safeParse(schema, input);
-    if (!result.success) throw refusedBody(schema, input, result.issues);
-    const ignored = ignoredIn(input, result.output);
-    if (ignored.length > 0) context.ignored = ignored;
-    return result.output;
-  });
+  const { parsing } = context.shares;
+  if (size <= LONG_BODY) {
+    return {
+      text,
+      body: await parsing.run(context, () => validate(context, schema, parseJson(text))),
+    };
+  }
+  const pace = parsing.pacer(context.caller);
+  await pace();
+  const input = parseJson(text);
+  await pace();
+  await inTurns(validateEntries(schema, input), pace);
+  await pace();
+  const body = validate(context, schema, input);
+  await pace();
   return { text, body };
+}
+
+function validate(
+  context: Context,
+  schema: BodySchema,
+  input: unknown,
+): unknown {
+  const result = v.safeParse(schema, input);
+  if (!result.success) throw refusedBody(schema, input, result.issues);
+  const ignored = ignoredIn(input, result.output);
+  if (ignored.length > 0) context.ignored = ignored;
+  return result.output;
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -74,7 +74,11 @@ export interface RestoredLine extends Entry {
 
 type Schema<T = Entry> = v.GenericSchema<unknown, T>;
 
-const ofProducts = new WeakSet<v.GenericSchema>();
+/** The schemas of products, in bodies and in lines of files, with their forms. */
+const ofProducts = new WeakMap<v.GenericSchema, Form>();
+
+/** The schemas of the bodies that replace an array, with that array. */
+const ofPaths = new WeakMap<v.GenericSchema, Rows>();
 
 /** The schemas of the types in descriptions, by their names in the OpenAPI document. */
 export const NAMED: Record<string, v.GenericSchema> = {};
@@ -209,19 +213,24 @@ function givenValues(field: Values | List): v.GenericSchema {
     return array(item, { min, max, distinct: isDistinct ? [SAME] : [] });
   }
   const { distinct } = field;
-  return array(entryOf(field, "new"), { min, distinct });
+  return array(givenEntryOf(field, "new"), { min, distinct });
 }
 
 function givenRows(rows: Rows, form: Form): Schema<Entry[]> {
   const { put, key = [], distinct } = rows;
-  if (put === "link") return list(entryOf(rows, "new"), ...key);
-  if (put === "tree" || form === "new") {
-    return array(entryOf(rows, "new"), { distinct });
+  const entry = givenEntryOf(rows, form);
+  if (put === "link") return list(entry, ...key);
+  return put === "tree" || form === "new" ? array(entry, { distinct }) : list(entry, "id");
+}
+
+/** The schema of the entries of an array in a body of this form. */
+export function givenEntryOf(field: Rows | Values, form: Form): Schema {
+  if (field.kind === "values" || field.put === "link" || field.put === "tree") {
+    return entryOf(field, "new");
   }
-  return list(
-    form === "restored" ? entryOf(rows, form) : newOrChanged(rows),
-    "id",
-  );
+  return form === "changed"
+    ? once(field, "new or changed", () => newOrChanged(field))
+    : entryOf(field, form);
 }
 
 /** The maximum number of entries in all arrays of a tree. */
@@ -241,7 +250,7 @@ export const BoundedTree = v.pipe(
  * same table.
  */
 export function pathBody(array: Rows): Schema<Entry[]> {
-  return v.pipe(
+  const body = v.pipe(
     BoundedTree,
     givenRows(array, "new"),
     v.rawCheck(({ dataset, addIssue }) => {
@@ -253,6 +262,8 @@ export function pathBody(array: Rows): Schema<Entry[]> {
       }
     }),
   );
+  ofPaths.set(body, array);
+  return body;
 }
 
 function countEntries(value: unknown): number {
@@ -524,14 +535,16 @@ export function* namedRows(
 ): Generator<NamedRow> {
   if (array.kind !== "rows" || !Array.isArray(entries)) return;
   const { table, fields } = array;
+  const arrays = Object.entries<Field>(fields).filter(([, { kind }]) => kind === "rows");
   for (const [i, entry] of entries.entries()) {
     if (!isObject(entry)) continue;
     if (typeof entry.id === "string" && !(NEW_ROW in entry)) {
       yield { table, id: entry.id, path: [...path, i, "id"] };
     }
-    for (const [name, field] of Object.entries(fields)) {
-      if (field.kind !== "rows") continue;
-      yield* namedRows(field, entry[name], [...path, i, name]);
+    for (const [name, below] of arrays) {
+      const entries = entry[name];
+      if (!Array.isArray(entries) || entries.length === 0) continue;
+      yield* namedRows(below as Rows, entries, [...path, i, name]);
     }
   }
 }
@@ -554,7 +567,7 @@ export function lineBody(
     : { ...RECORDS[table].fields, products: PRODUCTS };
   const before = { id: Uuid, stored: v.optional(closedObject(stored), {}) };
   const line = objectOf(fields, "restored", before) as Schema<RestoredLine>;
-  if (table === "products") ofProducts.add(line);
+  if (table === "products") ofProducts.set(line, "restored");
   return line;
 }
 
@@ -582,11 +595,26 @@ export const UpsertProduct = objectOf(
 
 function productBody(form: Form) {
   const body = objectOf({ ...SCALARS, ...ARRAYS }, form) as Schema<ProductBody>;
-  ofProducts.add(body);
+  ofProducts.set(body, form);
   return body;
 }
 
 /** Whether the schema is that of a product, in a body or in a line of a file. */
 export function isOfProduct(schema: v.GenericSchema): boolean {
   return ofProducts.has(schema);
+}
+
+/** The arrays in a body of this schema, each with its value, and the form of the body. */
+export function arraysIn(
+  schema: v.GenericSchema,
+  body: unknown,
+): { form: Form; arrays: [array: ArrayField, value: unknown][] } {
+  const path = ofPaths.get(schema);
+  if (path) return { form: "new", arrays: [[path, body]] };
+  const form = ofProducts.get(schema);
+  if (!form || !isObject(body)) return { form: "new", arrays: [] };
+  return {
+    form,
+    arrays: Object.entries<ArrayField>(ARRAYS).map(([name, array]) => [array, body[name]]),
+  };
 }

@@ -226,6 +226,17 @@ export function checkWithRule<T>(
   return rule(read);
 }
 
+/** The values of valid entries, by the schema and the entry (`validEntries`). */
+const validBySchema = new WeakMap<v.GenericSchema, WeakMap<object, unknown>>();
+
+/**
+ * A cache of valid entries, with their values as the schema returns them. An array of this schema
+ * does not validate them again: `validate_in_turns.ts` fills it.
+ */
+export function validEntries(schema: v.GenericSchema): WeakMap<object, unknown> {
+  return validBySchema.getOrInsertComputed(schema, () => new WeakMap());
+}
+
 /**
  * `v.array` without the validation of more entries after `MAX_ERRORS`: an error takes
  * fifty times as long as a valid value, and a body has room for 100,000.
@@ -235,10 +246,13 @@ function boundedArray<const S extends v.GenericSchema>(
 ): v.ArraySchema<S, undefined> {
   // A schema runs to its end before it runs again.
   let errors = 0;
+  const valid = validEntries(entry);
   const counted = v.array({
     ...entry,
     "~run"(value, config) {
       if (errors > MAX_ERRORS) return { typed: true, value: value.value };
+      const known = valid.get(value.value as object);
+      if (known !== undefined) return { typed: true, value: known };
       const result = entry["~run"](value, config);
       errors += result.issues?.length ?? 0;
       return result;

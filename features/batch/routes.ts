@@ -15,7 +15,10 @@ import {
 import { catchDefect, defectError } from "../../schema/defects.ts";
 import { ApiError, withDetails } from "../../schema/errors.ts";
 import { type Ignored, ignoredIn, unusedForm } from "../../schema/ignored.ts";
-import type { ProductBody } from "../../schema/bodies.ts";
+import { CreateProduct, type ProductBody, UpdateProduct } from "../../schema/bodies.ts";
+import { type InTurns, inTurns } from "../../schema/turns.ts";
+import { validateEntries } from "../../schema/validate_in_turns.ts";
+import { LONG_BODY } from "../../middleware/body.ts";
 import { sharedFormWarnings } from "../../schema/shared_form.ts";
 import { bareIsbn } from "../../schema/values.ts";
 import { ok } from "../../middleware/responses.ts";
@@ -28,10 +31,12 @@ export async function write(
 ): Promise<HandlerResponse> {
   const { database, body, keyed, shares, caller } = context;
   const isMinimal = body.return === "minimal";
+  const pace = shares.parsing.pacer(caller);
   const operations: (BatchOperation | ApiError)[] = [];
   const ignored: Ignored[][] = [];
   for (const sent of body.operations) {
     const ofOperation: Ignored[] = [];
+    if (keyed.text.length > LONG_BODY) await inTurns(validateOperation(sent), pace);
     const operation = shares.parsing.run(
       context,
       () => catchDefect(() => readOperation(sent, ofOperation), defectError),
@@ -47,7 +52,7 @@ export async function write(
       isMinimal,
       isAtomic: body.atomic === true,
       request: keyed,
-      pace: shares.parsing.pacer(caller),
+      pace,
     },
   );
 
@@ -80,6 +85,13 @@ function inOperation(
     ...answer !== undefined && !isMinimal &&
       { answer: `/${index}/data${answer}` },
   };
+}
+
+/** Validates the entries in the body of an operation in turns, before `readOperation`. */
+function* validateOperation(sent: SentOperation): InTurns<void> {
+  if (!("body" in sent)) return;
+  if (sent.method !== "update") yield* validateEntries(CreateProduct, sent.body);
+  if (sent.method !== "create") yield* validateEntries(UpdateProduct, sent.body);
 }
 
 /** Validates an operation, or returns its error. Adds ignored fields to `ignored`. */

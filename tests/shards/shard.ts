@@ -21,7 +21,8 @@ const ALONE = ["faults", "load", "processes", "scale", "shards"];
  */
 const ON_EMBEDDED = [
   "access/jwks_test access/jwks_outage_test access/token_test",
-  "http/client_test http/docs_test http/openapi_test http/unread_responses_test input/body_test",
+  "http/client_test http/docs_test http/openapi_test http/unread_responses_test",
+  "input/body_test input/validate_in_turns_test",
   "onix/as_written_test onix/cost_test onix/facts_test onix/incoming_test onix/limits_test",
   "onix/lost_parts_test onix/outgoing_test onix/pieces_test onix/read_test onix/releases_test",
   "onix/report_test onix/samples_test onix/well_formed_test",

@@ -29,7 +29,8 @@ import type { Precondition } from "../../../db/entity_tag.ts";
 import type { Change, Write } from "../../../db/products/change.ts";
 import { changedFields, partsOfRecord } from "../../../db/products/changed_fields.ts";
 import { isChanged } from "./differences.ts";
-import type { Pace } from "../../../schema/turns.ts";
+import { inTurns, type Pace } from "../../../schema/turns.ts";
+import { validateEntries } from "../../../schema/validate_in_turns.ts";
 import { parseProduct, sizeOfDocument, versionJson } from "../../../db/products/document.ts";
 import { MIRRORED_FIELDS } from "../../../db/products/mirrored_fields.ts";
 import { productNotFound } from "../../../db/products/errors.ts";
@@ -312,26 +313,11 @@ async function changesTo(last: Entry, state: ProductBody, pace: Pace): Promise<P
   return changed;
 }
 
-/**
- * Validates a state, one array after the other, so that other requests run in between: all of 4 MiB
- * takes a quarter of a second. Returns the values as they are stored, or all errors.
- */
+/** Validates a state in turns. Returns the values as they are stored, or all errors. */
 async function validState(state: Entry, pace: Pace): Promise<Entry | ApiError> {
   const { schema } = LINE_KINDS.get("product")!;
-  const arrays = Object.keys(state).filter((name) => Object.hasOwn(ARRAYS, name));
-  const values = { ...state };
-  for (const name of arrays) delete values[name];
-  const read = validLine(schema, values);
-  if (read instanceof ApiError) return validLine(schema, state);
-  const valid: Entry = { ...read };
-  for (const name of Object.keys(ARRAYS)) delete valid[name];
-  for (const name of arrays) {
-    await pace();
-    const read = validLine(schema, { ...values, [name]: state[name] });
-    if (read instanceof ApiError) return validLine(schema, state);
-    valid[name] = (read as Entry)[name];
-  }
-  return valid;
+  await inTurns(validateEntries(schema, state), pace);
+  return validLine(schema, state);
 }
 
 /** Whether an update changes more than the ids of rows. */
