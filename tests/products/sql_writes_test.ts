@@ -45,6 +45,37 @@ async function openScene() {
   };
 }
 
+Deno.test("The examples of sql/README.md", async ({ step: it }) => {
+  await using scene = await openScene();
+  const org = await scene.app.organization();
+  const page = await Deno.readTextFile(new URL("../../sql/README.md", import.meta.url));
+  const [reading, writing] = Array.from(
+    page.matchAll(/^```sql\n(.+?)^```$/gms),
+    ([, text]) => text!.replaceAll("00000000-0000-4000-8000-000000000001", org.id),
+  );
+
+  await it("read the products, without deleted ones", async () => {
+    const { id } = await org.create({ title: "Persuasion" });
+    const { path } = await org.create({ title: "Sanditon" });
+    await org.delete(path);
+
+    const rows = await scene.sql<{ product_id: string; product: { title: string } }[]>`
+      ${scene.sql.unsafe(reading!.replace(/;\s*$/, ""))}
+    `;
+
+    assertEquals(rows.map(({ product_id, product }) => [product_id, product.title]), [
+      [id, "Persuasion"],
+    ]);
+  });
+
+  await it("insert a book with a price", async () => {
+    await scene.sql.unsafe(writing!);
+
+    const { body } = await org.get("/api/products?search=emma&include=product_prices");
+    assertEquals(body.data[0].product_prices[0].retail_price, 8.99);
+  });
+});
+
 Deno.test("The next response shows an SQL change of a column", async ({ step: it }) => {
   await using scene = await openScene();
   const full = await scene.create();
