@@ -52,7 +52,8 @@ export async function readGuides(): Promise<Guide[]> {
     const [sentence] = (first as Tokens.Paragraph).text.split(/(?<=[.?])\s/);
     const html = samplesIn(content)
       .map((part) => Array.isArray(part) ? sampleOf(part) : marked.parser([part]))
-      .join("");
+      .join("")
+      .replace(/(?<=<a href=")(\w+)\.md(?=")/g, "#$1"); // On the page, a guide is a heading.
     return {
       name,
       title,

@@ -363,7 +363,7 @@ Deno.test({
   });
 
   await it("of the reference page run with curl", async () => {
-    const samples = await samplesOfPage("sh");
+    const samples = await codeOf(GUIDES, "sh");
     const { body } = await org.get("/api/products/changes");
     const reader = { ...env, CURSOR: body.meta.cursor };
 
@@ -426,7 +426,7 @@ Deno.test({
   });
 
   await it("of the reference page run in TypeScript", async () => {
-    const samples = await samplesOfPage("ts");
+    const samples = await codeOf(GUIDES, "ts");
     await Deno.writeTextFile(`${cwd}/guides.ts`, samples.join("\n"));
 
     const { success, complaints } = await runTool(
@@ -456,11 +456,6 @@ Deno.test({
 
   await Deno.remove(cwd, { recursive: true });
 });
-
-/** The requests in the guides of the reference page, without responses. */
-async function samplesOfPage(language: string): Promise<string[]> {
-  return (await codeOf(GUIDES, language)).map((text) => text.split("\n\n{")[0]!);
-}
 
 /** The names of the members of a report, and of those in its arrays that have entries. */
 function keysIn(report: { data: Record<string, unknown> }): string[] {

@@ -73,6 +73,16 @@ Deno.test("GET /docs", TIMED, async ({ step: it }) => {
     assertEquals(found.length, 13);
   });
 
+  await it("leads to its own headings", async () => {
+    const page = await (await ask("/docs")).text();
+    const links = Array.from(page.matchAll(/<a [^>]*href="(?!\/)(.*?)"/g), ([, link]) => link!);
+
+    assert(links.includes("#undo"));
+    for (const link of links) {
+      assert(link.startsWith("#") && page.includes(`id="${link.slice(1)}"`), link);
+    }
+  });
+
   await it("names the language of every sample", async () => {
     const page = await (await ask("/docs")).text();
     const languages = page.matchAll(/data-language="(.*?)"/g)

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { EVENTS } from "../../middleware/events.ts";
+import { GUIDES } from "../../routes/guides.ts";
 import { VERSION } from "../../schema/version.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -23,6 +24,7 @@ const PAGES = [
   "tests/README.md",
   "tests/bench/README.md",
   "tests/embedded/EVERY_FIELD.md",
+  ...GUIDES.map((name) => `routes/docs/guides/${name}.md`),
 ];
 
 Deno.test("CHANGELOG.md begins with the version of deno.json", async () => {
