@@ -198,6 +198,9 @@ it("learns nothing by any parameter", async ({ org, app }) => {
     columns: [
       "season_name",
       `custom_fields[${MARKER} field].field_value`,
+      `custom_fields[${MARKER} feild].field_value`,
+      `custom_fields[${LEFT} feild].field_value`,
+      "custom_fields",
       "product_prices[ISK].retail_price",
       "id,title",
     ],
@@ -228,6 +231,12 @@ it("learns nothing by any parameter", async ({ org, app }) => {
       }
     }
   }
+  // A custom field that the recipient does not get answers as one that does not exist.
+  const columnReply = async (field: string) => {
+    const name = encodeURIComponent(`custom_fields[${field}].field_value`);
+    return said(await reader.get(`/api/csv/products?columns=${name}`), field);
+  };
+  assertEquals(await columnReply(`${LEFT} field`), await columnReply("none"));
   // A link has the parameters that were sent: nothing else.
   for (const q of [MARKER, `${LEFT}-1`, "9780306406157"]) {
     assertEquals((await reader.get(`/api/products?q=${q}`)).body.meta.total, 0, q);

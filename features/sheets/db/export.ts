@@ -122,15 +122,19 @@ async function findColumns(
   const reader = new ColumnReader(customFields);
   const columns = new Map<string, SheetColumn>();
   const faults: string[] = [];
-  const hidden: SheetColumn[] = [];
+  const hidden: string[] = [];
   const wanted = names ?? defaultColumns([
     ...await readPriceColumns(database, view),
     ...await readSupplyColumns(database, view),
   ], customFields);
   for (const name of wanted) {
     await pace();
+    if (view && isOfLeftOutField(name, view)) {
+      hidden.push(printable(name));
+      continue;
+    }
     const column = reader.read(name);
-    if (typeof column !== "string" && view && isHidden(column, view)) hidden.push(column);
+    if (typeof column !== "string" && view && isHidden(column, view)) hidden.push(column.name);
     else if (typeof column === "string") faults.push(column);
     else if (!columns.has(column.name)) columns.set(column.name, column);
     else faults.push(`duplicate: Two columns are ${printable(column.name)}`);
@@ -139,8 +143,16 @@ async function findColumns(
   if (faults.length + refused.length === 0) return [...columns.values()];
   throw invalid("The query", [
     ...faults.map((text) => ({ ...splitMessage(text), parameter: "columns" })),
-    ...refused.map(({ name }) => leftOutDetail("columns", name)),
+    ...refused.map((name) => leftOutDetail("columns", name)),
   ]);
+}
+
+/**
+ * Whether a name is that of a column of a field that a view leaves out. It is not looked up: the
+ * response must not tell whether a custom field with the name exists, or suggest a similar one.
+ */
+function isOfLeftOutField(name: string, view: View): boolean {
+  return isLeftOut(view, name.split("[", 1)[0]!.trim().toLowerCase());
 }
 
 /** Whether a view leaves out what a column has. */
