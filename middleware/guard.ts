@@ -42,7 +42,10 @@ interface Sent<Body = unknown> {
   body: Body;
   /** The body as sent, and the `Idempotency-Key`. */
   keyed: KeyedRequest;
-  /** Checks the credentials again, while a streamed body arrives. Throws `UNAUTHORIZED` and `FORBIDDEN`. */
+  /**
+   * Checks the credentials again, while a streamed body arrives or a long response is read. Throws
+   * `UNAUTHORIZED`, `FORBIDDEN`, and `SERVICE_UNAVAILABLE` if the view has changed.
+   */
   checkCredentials: () => Promise<void>;
 }
 
@@ -120,8 +123,13 @@ export function createGuard(
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
 
-    const checkOf = (context: Context) => async () =>
-      checkPermission(await authenticate(context), permission);
+    const checkOf = (context: Context, named?: string, view?: View) => async () => {
+      const caller = await authenticate(context);
+      checkPermission(caller, permission);
+      if (view && view !== await findView(context, caller, named)) {
+        throw unavailable("The view of the recipient has changed");
+      }
+    };
 
     return async (context) => {
       const { services, shares, request, url, deadline } = context;
@@ -154,7 +162,10 @@ export function createGuard(
       const parts = { author, database, query, view, precondition };
       if (!schema && !isStreamed) {
         if (memory) await texts.reserve(memory);
-        return await handler(Object.assign(known, parts, NOTHING_SENT));
+        const sent = row.isLong
+          ? { ...NOTHING_SENT, checkCredentials: checkOf(context, recipient, view) }
+          : NOTHING_SENT;
+        return await handler(Object.assign(known, parts, sent));
       }
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
       const isEmpty = isBodyOptional === true && !hasBody(request);

@@ -128,12 +128,12 @@ export const OPERATIONS: readonly OperationRow[] = [
 
   // The same products as a sheet
   operation("GET /csv/products", "exportSheet", { permission: "view", handler: sheets.readCsv,
-    query: SheetParameters, csv: ["response"], headers: ["Content-Disposition"], memory: MIB }),
+    query: SheetParameters, csv: ["response"], headers: ["Content-Disposition"], memory: MIB, isLong: true }),
   operation("POST /csv/products", "importSheet", { permission: "write", handler: sheets.writeCsv,
     query: SheetImportParameters, csv: ["body", "response"], headers: ["Content-Encoding", "Content-Disposition"],
     response: "SheetReportResponse" }),
   operation("GET /xlsx/products", "exportWorkbook", { permission: "view", handler: sheets.readWorkbook,
-    query: WorkbookParameters, xlsx: ["response"], headers: ["Content-Disposition"], memory: MIB }),
+    query: WorkbookParameters, xlsx: ["response"], headers: ["Content-Disposition"], memory: MIB, isLong: true }),
   operation("POST /xlsx/products", "importWorkbook", { permission: "write", handler: sheets.writeBook,
     query: WorkbookImportParameters, xlsx: ["body", "response"], headers: ["Content-Encoding", "Content-Disposition"],
     response: "SheetReportResponse" }),

@@ -88,12 +88,13 @@ async function exported(
 ): Promise<HandlerResponse> {
   const { services, shares, caller, author, view } = context;
   const pace = shares.parsing.pacer(caller);
-  // Each page has the time limit of a request.
-  const queries = () => {
+  // Each group has the time limit of a request, and needs valid credentials and the same view.
+  const queries = async () => {
     context.deadline = performance.now() + services.deadlineMs;
+    await context.checkCredentials();
     return queriesOf(context, caller, author);
   };
-  if (view && caller.recipient) await queries().write(recordFetch(view));
+  if (view && caller.recipient) await (await queries()).write(recordFetch(view));
   return fileResponse("products", form, await exportSheet(queries, query, write, pace, view));
 }
 

@@ -1,7 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { unauthorized } from "../../middleware/jwt.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { clockAhead } from "../support/app/clock.ts";
+import { bound } from "../support/app/bound.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { send, testsOf } from "../support/app/harness.ts";
 import type { Session } from "../support/sql/script.ts";
@@ -108,5 +109,63 @@ for (const [what, { isUser, end, code }] of Object.entries(ENDINGS)) {
       written,
       written,
     ]);
+  });
+}
+
+/** What ends the download of a sheet by a key of a recipient. */
+const ENDINGS_OF_DOWNLOADS: Record<string, (sql: Session, org: { id: string }) => unknown> = {
+  "its key is revoked": (sql, { id }) =>
+    sql`update api_keys set revoked_at = now() where organization_id = ${id}`,
+  "its recipient gets less": (sql, { id }) =>
+    sql`
+      update recipients set view = view || '{"leave_out": ["collateral"]}'
+      where organization_id = ${id}
+    `,
+  "its recipient is deleted": (sql, { id }) =>
+    sql.begin(async (sql) => {
+      await sql`delete from api_keys where organization_id = ${id} and recipient_id is not null`;
+      await sql`delete from recipients where organization_id = ${id}`;
+    }),
+};
+
+const ofDownload = testsOf("A download of a sheet");
+
+for (const [what, end] of Object.entries(ENDINGS_OF_DOWNLOADS)) {
+  ofDownload(`ends when ${what}`, async ({ org, app, sql }) => {
+    const reader = await bound(app, org, { selection: {} });
+    // Each product is a group of its own.
+    const collateral = Array(10).fill({
+      collateral_type: "text_content",
+      text: "x".repeat(100_000),
+    });
+    for (let i = 0; i < 8; i++) await org.create({ title: `Title ${i}`, collateral });
+    const response = await app.handler(
+      new Request("http://catalogue.test/api/csv/products", {
+        headers: { "x-api-key": reader.key },
+      }),
+    );
+    const chunks = response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+    let text = (await chunks.next()).value!;
+    await end(sql, org);
+    using _ = clockAhead(TOLERATED);
+    await sql`update products set title = 'Later' where organization_id = ${org.id}`;
+
+    const error = await readRest();
+
+    assertMatch(String(error), /ends early/);
+    // A group may have been read before.
+    assert(text.split("Later").length <= 3, text);
+
+    async function readRest(): Promise<unknown> {
+      try {
+        for (;;) {
+          const { done, value } = await chunks.next();
+          if (done) return;
+          text += value;
+        }
+      } catch (error) {
+        return error;
+      }
+    }
   });
 }

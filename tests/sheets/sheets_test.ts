@@ -831,7 +831,12 @@ it("reads large products in groups that bound the memory, and reports on the fir
   const query = { columns: ["title"], search: "", q: "", sort: "title" } as WorkbookQuery;
 
   const csv = csvWriter({ delimiter: ",", decimal: "point" });
-  const parts = await exportSheet(() => queries, query, csv, () => Promise.resolve());
+  const parts = await exportSheet(
+    () => Promise.resolve(queries),
+    query,
+    csv,
+    () => Promise.resolve(),
+  );
   const text = (await Array.fromAsync(parts)).join("");
 
   const titles = Array.from({ length: 12 }, (_, i) => `${i}`).sort();

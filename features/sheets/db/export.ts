@@ -47,29 +47,29 @@ const LENGTH_AT_ONCE = 262_144;
 /**
  * Writes the products that a query finds, group by group. Their ids are read first, so that no
  * transaction waits for a slow client. A product that is deleted meanwhile has no row. `queries`
- * begins a new time limit for each group. `pace` is awaited before each column and row, so that
+ * begins a new time limit for each group, and throws if the credentials have ended. `pace` is awaited before each column and row, so that
  * other requests run. Throws `VALIDATION_ERROR` for an unknown or repeated column.
  */
 export async function exportSheet(
-  queries: () => SheetReader,
+  queries: () => Promise<SheetReader>,
   { columns: names, ...query }: WorkbookQuery,
   write: RowWriter,
   pace: () => Promise<void>,
   view?: View,
 ): Promise<AsyncGenerator<FilePart>> {
-  const columns = await findColumns(queries(), names, pace, view);
-  const ids = await listIds(queries(), query as ListQuery, view);
+  const columns = await findColumns(await queries(), names, pace, view);
+  const ids = await listIds(await queries(), query as ListQuery, view);
 
   /** The products, in groups that bound the memory. */
   async function* groups(): AsyncGenerator<ProductJson[], void> {
     for (let from = 0; from < ids.length; from += IDS_LENGTH) {
       const page = ids.slice(from, from + IDS_LENGTH - 1).split(",");
-      const sized = await queries().scan(sql<SizedProduct>`
+      const sized = await (await queries()).scan(sql<SizedProduct>`
         select p.id, ${sizeOfStored} as bytes from products p
         where p.organization_id = ${organization} and p.id ${isOneOf(page)}
       `);
       for (const { ids, bytes } of groupsOf(inOrderOf(sized, page), SHEET_PART_BYTES)) {
-        const database = queries();
+        const database = await queries();
         // One group is read while the one before it is written.
         await database.memory?.reserve(Math.max(SHEET_PART_BYTES, 2 * bytes));
         yield inOrderOf(await database.scan(selectProducts(ids, view)), ids);

@@ -148,7 +148,13 @@ async function exportRows(
   view: View | undefined,
 ): Promise<Output> {
   const query = { columns, search: "", q: "" };
-  const parts = await exportSheet(() => database, query, write, () => Promise.resolve(), view)
+  const parts = await exportSheet(
+    () => Promise.resolve(database),
+    query,
+    write,
+    () => Promise.resolve(),
+    view,
+  )
     .catch(throwDetails);
   if (view) await database.write(recordFetch(view));
   for await (const part of parts) await writeOut(part);
