@@ -193,14 +193,14 @@ function chosenVersion({ id, version, at }: Restoration): Statement {
   )`;
 }
 
-function existsAs(id: string): Statement {
+function existsAs(id: string | Statement): Statement {
   return sql`exists (
     select from products p where p.organization_id = ${organization} and p.id = ${id}
   )`;
 }
 
 /** The last version of a product that is no deletion. */
-export function lastState(id: string): Statement {
+export function lastState(id: string | Statement): Statement {
   return sql`(
     select d.change_version, d.changed_at, d.event, d.summary, d.details
     from product_documents d
@@ -225,7 +225,7 @@ function selectChosen(restoration: Restoration, own: string): Statement<ChosenRo
 }
 
 /** The columns of `Returning`. */
-export function returningColumns(id: string): Statement {
+export function returningColumns(id: string | Statement): Statement {
   return sql`
     ${id}::text as id, ${existsAs(id)} as exists,
     greatest(now(), (
@@ -237,7 +237,7 @@ export function returningColumns(id: string): Statement {
 }
 
 /** Violates `version_last` if a later transaction than `own` has deleted the product while this one waited (`assertVersion`). */
-export function isLastVersion(id: string, own: string): Statement {
+export function isLastVersion(id: string | Statement, own: string): Statement {
   return sql`(
     coalesce((
       select max(d.change_version)

@@ -1,5 +1,5 @@
 import { ApiError } from "../../../schema/errors.ts";
-import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
+import { joined, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
 import type { Queries } from "../../../db/database.ts";
 import { transactionOrDryRun } from "../../../db/dry_run.ts";
@@ -218,10 +218,10 @@ async function undoGroup(
     const own = await lockReturning(tx, ids);
     const plans: UndoPlan[] = [];
     for (const group of await inMemory(tx, ids, undone)) {
-      const rows = await tx.send(...group.map((id) => selectStates(id, undone, own)));
-      for (const [row] of rows as unknown as StatesRow[][]) {
+      const [rows] = await tx.send(selectStates(group, undone, own));
+      for (const row of rows) {
         await pace();
-        plans.push(await planUndo(await statesOf(row!, pace), pace));
+        plans.push(await planUndo(await statesOf(row, pace), pace));
       }
     }
     await writePlans(tx, plans, pace);
@@ -238,14 +238,13 @@ async function inMemory(
   ids: readonly string[],
   undone: UndoneRequest,
 ): Promise<string[][]> {
-  const sizes = await tx.send(...ids.map((id) => sizeOfStates(id, undone)));
-  const sized: { id: string; bytes: number }[] = [];
+  const [sizes] = await tx.send(sizesOfStates(ids, undone));
+  const sized: typeof sizes[number][] = [];
   let total = 0;
-  for (const [i, id] of ids.entries()) {
-    const [{ bytes }] = sizes[i] as unknown as [{ bytes: number }];
-    total += bytes;
-    if (total > MAX_RESPONSE_BYTES && i > 0) break;
-    sized.push({ id, bytes });
+  for (const size of sizes) {
+    total += size.bytes;
+    if (total > MAX_RESPONSE_BYTES && sized.length > 0) break;
+    sized.push(size);
   }
   return groupsOf(sized).map(({ ids }) => ids);
 }
@@ -259,13 +258,23 @@ interface StatesRow extends Returning {
   is_last: boolean;
 }
 
-/** Versions `b`, `a` and `n` of a product: before the request, after it, and now. */
-function joinStates(id: string, { request, start }: UndoneRequest): Statement {
-  const ofProduct = sql`d.organization_id = ${organization} and d.product_id = ${id}`;
+/** The id of product `r`. */
+const productId = raw("r.id");
+
+/** The products `r`, in this order. */
+function productsOf(ids: readonly string[]): Statement {
+  return sql`
+    unnest((select string_to_array(${ids.join()}, ',')::uuid[])) with ordinality r (id, place)
+  `;
+}
+
+/** Joins versions `b`, `a` and `n` of product `r`: before the request, after it, and now. */
+function joinStates({ request, start }: UndoneRequest): Statement {
+  const ofProduct = sql`d.organization_id = ${organization} and d.product_id = ${productId}`;
   const columns =
     sql`select d.change_version, d.event, d.summary, d.details from product_documents d`;
   return sql`
-    (
+    cross join lateral (
       select min(d.change_version) as first, max(d.change_version) as last
       from product_documents d
       where ${ofProduct} and d.request_id = ${request} and d.change_version < ${start}::bigint
@@ -274,6 +283,7 @@ function joinStates(id: string, { request, start }: UndoneRequest): Statement {
       select d.event
       from product_documents d
       where ${ofProduct} and d.change_version = q.first
+      limit 1
     ) f
     left join lateral (
       ${columns}
@@ -284,25 +294,34 @@ function joinStates(id: string, { request, start }: UndoneRequest): Statement {
     left join lateral (
       ${columns}
       where ${ofProduct} and d.change_version = q.last
+      limit 1
     ) a on true
-    left join lateral (select * from ${lastState(id)} n) n on true
+    left join lateral (select * from ${lastState(productId)} n) n on true
   `;
 }
 
-function sizeOfStates(id: string, undone: UndoneRequest): Statement<{ bytes: number }> {
+function sizesOfStates(
+  ids: readonly string[],
+  undone: UndoneRequest,
+): Statement<{ id: string; bytes: number }> {
+  const bytesOf = (version: string) =>
+    raw(`coalesce(octet_length(${version}.summary) + octet_length(${version}.details), 0)`);
   return sql`
-    select coalesce(sum(${sizeOfDocument}), 0)::float8 as bytes
-    from ${joinStates(id, undone)}
-    cross join lateral (
-      values (b.summary, b.details), (a.summary, a.details), (n.summary, n.details)
-    ) d (summary, details)
+    select ${productId}, (${joined(["b", "a", "n"].map(bytesOf), "+")})::float8 as bytes
+    from ${productsOf(ids)}
+    ${joinStates(undone)}
+    order by r.place
   `;
 }
 
-function selectStates(id: string, undone: UndoneRequest, own: string): Statement<StatesRow> {
+function selectStates(
+  ids: readonly string[],
+  undone: UndoneRequest,
+  own: string,
+): Statement<StatesRow> {
   return sql`
     select
-      ${returningColumns(id)}, b.change_version::text as before_version,
+      ${returningColumns(productId)}, b.change_version::text as before_version,
       a.change_version = n.change_version as is_last,
       (select ${versionJson} from (select b.summary, b.details) d) as before,
       (select ${versionJson} from (select a.summary, a.details) d) as after,
@@ -310,8 +329,10 @@ function selectStates(id: string, undone: UndoneRequest, own: string): Statement
         when a.change_version <> n.change_version
           then (select ${versionJson} from (select n.summary, n.details) d)
       end as now
-    from ${joinStates(id, undone)}
-    where ${isLastVersion(id, own)}
+    from ${productsOf(ids)}
+    ${joinStates(undone)}
+    where ${isLastVersion(productId, own)}
+    order by r.place
   `;
 }
 
