@@ -67,6 +67,8 @@ function* differencesBetween(
   at = ROOT,
 ): Differences {
   for (const [name, field] of Object.entries(fields)) {
+    // A planned state shares with the last one what it does not change.
+    if (before[name] === after[name]) continue;
     yield PAUSE;
     yield* ofField(field, below(at, name), before[name], after[name]);
   }
