@@ -26,11 +26,12 @@ import {
   DUPLICATE,
   isObject,
   list,
-  MAX_ENTRIES,
   object,
   refusedFields,
   SAME,
 } from "./objects.ts";
+import { BoundedTree } from "./entry_limits.ts";
+import { namedRows } from "./named_rows.ts";
 import { ARRAYS, SCALARS } from "./product.ts";
 import { type OwnTable, PRODUCTS, RECORDS, type RecordTable } from "./records.ts";
 import { described, NoId, text, Uuid } from "./values.ts";
@@ -233,18 +234,6 @@ export function givenEntryOf(field: Rows | Values, form: Form): Schema {
     : entryOf(field, form);
 }
 
-/** The maximum number of entries in all arrays of a tree. */
-const MAX_ROWS = 20_000;
-
-/** Refuses a tree of arrays with more entries than a body may have. */
-export const BoundedTree = v.pipe(
-  v.unknown(),
-  v.check(
-    (tree) => countEntries(tree) <= MAX_ROWS,
-    `too_many: At most ${MAX_ROWS} entries in all arrays together`,
-  ),
-);
-
 /**
  * The body that replaces an array at a path of its own. Ids are unique among rows of the
  * same table.
@@ -264,35 +253,6 @@ export function pathBody(array: Rows): Schema<Entry[]> {
   );
   ofPaths.set(body, array);
   return body;
-}
-
-function countEntries(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce<number>(
-    (sum, inner) => sum + countEntries(inner),
-    Array.isArray(value) ? value.filter(isObject).length : 0,
-  );
-}
-
-/**
- * Returns the fault of a body that was combined from valid arrays, if one of them has too many
- * entries.
- */
-export function overfullIn(body: ProductBody): string | undefined {
-  for (const [name, value] of Object.entries(body)) {
-    const full = overfullAt(`/${name}`, value);
-    if (full !== undefined) return `At most ${MAX_ENTRIES} entries at ${full}`;
-    if (countEntries(value) > MAX_ROWS) return `At most ${MAX_ROWS} entries in all at /${name}`;
-  }
-}
-
-function overfullAt(pointer: string, value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null) return;
-  if (Array.isArray(value) && value.length > MAX_ENTRIES) return pointer;
-  for (const [name, inner] of Object.entries(value)) {
-    const full = overfullAt(`${pointer}/${name}`, inner);
-    if (full !== undefined) return full;
-  }
 }
 
 /** An entry with an `id` updates a row. An entry without one creates a row. */
@@ -427,12 +387,12 @@ export function fieldsOfEntry(array: Rows | Values, entry: Entry): Fields {
 }
 
 /**
- * Returns the fields of an entry that are no longer true, because what they restate has changed and
- * they have not (`TypeOfRow`).
+ * Returns the fields of an entry that are no longer true, because a field that they describe has
+ * changed and they have not (`describes` of `TypeOfRow`).
  */
 export function outdatedFields({ types = {} }: Rows, before: Entry, now: Entry): string[] {
-  return Object.values(types).flatMap(({ restates = {} }) =>
-    Object.entries(restates).flatMap(([name, others]) => {
+  return Object.values(types).flatMap(({ describes = {} }) =>
+    Object.entries(describes).flatMap(([name, others]) => {
       const isSame = before[name] != null && before[name] === now[name];
       const isOutdated = others.some((one) => before[one] != null && before[one] !== now[one]);
       return isSame && isOutdated ? [name] : [];
@@ -512,41 +472,6 @@ function linkedRecord(table: RecordTable): Schema {
       objectOf(Object.fromEntries(shown), "shown"),
     );
   });
-}
-
-/** The `id` of an entry in a body, with its path. */
-export interface NamedRow {
-  table: string;
-  id: string;
-  path: (string | number)[];
-}
-
-/** Marks an entry whose id is that of a row to create. No body of a request has it. */
-export const NEW_ROW: unique symbol = Symbol("new row");
-
-/**
- * Yields each `id` of an entry that names an existing row, also in the arrays below it. Entries may
- * be invalid.
- */
-export function* namedRows(
-  array: ArrayField,
-  entries: unknown,
-  path: NamedRow["path"] = [],
-): Generator<NamedRow> {
-  if (array.kind !== "rows" || !Array.isArray(entries)) return;
-  const { table, fields } = array;
-  const arrays = Object.entries<Field>(fields).filter(([, { kind }]) => kind === "rows");
-  for (const [i, entry] of entries.entries()) {
-    if (!isObject(entry)) continue;
-    if (typeof entry.id === "string" && !(NEW_ROW in entry)) {
-      yield { table, id: entry.id, path: [...path, i, "id"] };
-    }
-    for (const [name, below] of arrays) {
-      const entries = entry[name];
-      if (!Array.isArray(entries) || entries.length === 0) continue;
-      yield* namedRows(below as Rows, entries, [...path, i, name]);
-    }
-  }
 }
 
 /** The body that creates a record (`new`), or updates it. */

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 
 /*
- * V8 keeps the text of which a string is a slice, or from which it is joined, for as long as the
- * string itself: 50 characters of a cell would keep the cell, and the references of a message all
- * of it. What is kept longer is copied.
+ * Copies texts that outlive the text from which they were cut. V8 keeps a full text in memory as long
+ * as a slice of it. For example, the first 50 characters of a cell would keep the cell, and a
+ * reference would keep its ONIX message.
  */
 
 /** Copies the first characters of a text, without half of a surrogate pair. */

@@ -174,10 +174,10 @@ export interface TypeOfRow {
   /** The fields that are one value in ONIX: a record changes all of them or none. */
   together?: readonly string[];
   /**
-   * The fields that say something of others. If one of those changes in a stored entry and the field
-   * itself does not, it is cleared, since it is no longer true.
+   * The fields that describe others, with those. If a described field changes in a stored entry and
+   * the describing one does not, that is cleared, since it is no longer true.
    */
-  restates?: Readonly<Record<string, readonly string[]>>;
+  describes?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Objects without an identity, in one column of the type `jsonb`. A body replaces them all. */
@@ -188,7 +188,7 @@ export interface Values {
   rules?: readonly Rule[];
   /** What no two entries may share. */
   distinct?: readonly Distinct[];
-  /** The fields by which ONIX tells entries apart. Default: their required codes. */
+  /** The fields by which entries are matched in ONIX. Default: their required codes. */
   same?: readonly string[];
   /** An entry, for the error of one that is no object. */
   example?: string;

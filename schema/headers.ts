@@ -84,7 +84,7 @@ export const RESPONSE_HEADERS = {
     "The ignored fields of the body, such as `publisher_name, contributors.contributor_name`, and `product_form_id` if a product has no format. `warnings` in the body has those whose values differ from the response. Absent if there are none.",
   ),
   "Accept-Encoding": header(
-    "The supported content coding, if that of the body is not (RFC 9110, 12.5.3): none, or for ONIX gzip.",
+    "The supported content coding, if that of the body is not (RFC 9110, 12.5.3): none, or gzip for ONIX and sheets.",
     { enum: ["identity", "gzip"] },
   ),
   "WWW-Authenticate": requiredHeader("How to authenticate (RFC 9110, 11.6.1)."),

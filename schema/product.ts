@@ -226,7 +226,7 @@ const COLLATERAL = {
     type: "TextContent", element: "TextContent", same: ["text_type", "language"],
     apart: ["content_audience", "source_title", "text"],
     together: ["text_author", "text_source_corporate", "text_source_description", "source_title"],
-    restates: {
+    describes: {
       text_source_corporate: ["source_title"],
       text_source_description: ["text_author", "text_source_corporate", "source_title"],
     },

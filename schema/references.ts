@@ -2,6 +2,7 @@ import type { Entry, ProductBody } from "./bodies.ts";
 import type { Fields, Reference } from "./fields.ts";
 import { Named } from "./named.ts";
 import { ROWS, SCALARS } from "./product.ts";
+import type { RecordTable } from "./records.ts";
 
 /*
  * The references of products to other records, and where a body has them. For example,
@@ -66,6 +67,11 @@ export function givenReferences(body: ProductBody): GivenReference[] {
 
 /** A reference in a body that is given by a name or a code instead of an id. */
 export type NamedReference = GivenReference & { value: Named };
+
+/** The table of the record that a name or a code stands for. */
+export function tableOf({ reference }: NamedReference): RecordTable {
+  return reference.table as RecordTable;
+}
 
 /** The references in a body that are given by names and codes. */
 export function namedReferences(body: ProductBody): NamedReference[] {

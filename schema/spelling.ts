@@ -8,7 +8,7 @@ const MAX_WORD_LENGTH = 40;
 
 /** Synonyms of fields, from other catalogues and from people. If fields share a word, the first known one is suggested. */
 // deno-fmt-ignore
-const CALLED = {
+const SYNONYMS = {
   audience_ranges: "age agerange readingage",
   biographical_note: "bio biography",
   contributors: "author authorname authors creator editor illustrator narrator translator writer",
@@ -65,7 +65,7 @@ const CALLED = {
 /** The fields that a word may mean, the likeliest first. */
 export const OTHER_WORDS = new Map<string, string[]>();
 
-for (const [field, words] of Object.entries(CALLED)) {
+for (const [field, words] of Object.entries(SYNONYMS)) {
   for (const word of words.split(" ")) {
     OTHER_WORDS.set(word, [...OTHER_WORDS.get(word) ?? [], field]);
   }
@@ -78,6 +78,8 @@ for (const [field, words] of Object.entries(CALLED)) {
  */
 export function speller(known: readonly string[]) {
   let words: (readonly [word: string, name: string])[] | undefined;
+  // Only the body of a product has a subtitle, and refers to arrays with a path of their own.
+  const suggestsPaths = known.includes("subtitle");
   return (name: string): string | undefined => {
     if (name.length > MAX_WORD_LENGTH) return;
     const word = wordOf(name);
@@ -85,7 +87,7 @@ export function speller(known: readonly string[]) {
     const find = (fits: (known: string) => boolean) => words!.find(([known]) => fits(known))?.[1];
     const others = OTHER_WORDS.get(word) ?? [];
     return others.find((other) => known.includes(other)) ??
-      (known.includes("subtitle") ? others.find(isOperation) : undefined) ??
+      (suggestsPaths ? others.find(isOperation) : undefined) ??
       find((known) => known === word) ??
       find((known) => ENDINGS.some((ending) => known === word + ending)) ??
       // Where the name is that of the record itself: `publisher_name` of a publisher.
@@ -94,7 +96,7 @@ export function speller(known: readonly string[]) {
   };
 }
 
-/** Whether a name in a body stands for an array with a path of its own. Only the body of a product refers to those. */
+/** Whether a suggestion is the operation that writes an array with a path of its own. */
 function isOperation(other: string): boolean {
   return other.startsWith("PUT ");
 }

@@ -164,20 +164,21 @@ export function projected(product: Entry, view: View): Entry {
     );
   }
   if (shown.product_territories) {
-    shown.product_territories = objectsIn(shown.product_territories).map((supply) =>
-      supply.supply_details
-        ? { ...supply, supply_details: objectsIn(supply.supply_details).map(withSeenPrices) }
-        : supply
-    );
+    shown.product_territories = objectsIn(shown.product_territories).map((territory) => {
+      if (!territory.supply_details) return territory;
+      const supplies = objectsIn(territory.supply_details);
+      return { ...territory, supply_details: supplies.map((one) => withSeenPrices(one, view)) };
+    });
   }
   return shown;
+}
 
-  function withSeenPrices(detail: Entry): Entry {
-    const prices = objectsIn(detail.prices).filter(({ currency_code, price_type }) =>
-      isPriceSeen(view, currency_code, price_type)
-    );
-    return { ...detail, prices };
-  }
+/** Returns a supply with the prices that the view shows. */
+function withSeenPrices(supply: Entry, view: View): Entry {
+  const prices = objectsIn(supply.prices).filter(({ currency_code, price_type }) =>
+    isPriceSeen(view, currency_code, price_type)
+  );
+  return { ...supply, prices };
 }
 
 /** Whether a view shows prices in this currency, of this type. */

@@ -1,4 +1,5 @@
-import { type Entry, fieldsOfEntry, namedRows, type ProductBody } from "../../schema/bodies.ts";
+import { type Entry, fieldsOfEntry, type ProductBody } from "../../schema/bodies.ts";
+import { namedRows } from "../../schema/named_rows.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
 import type { Assigned } from "./change.ts";

@@ -1,10 +1,5 @@
-import {
-  discriminatorOf,
-  type Entry,
-  issuesAs,
-  namedRows,
-  type ProductBody,
-} from "../../schema/bodies.ts";
+import { discriminatorOf, type Entry, issuesAs, type ProductBody } from "../../schema/bodies.ts";
+import { namedRows } from "../../schema/named_rows.ts";
 import {
   bodyDetails,
   detailAt,

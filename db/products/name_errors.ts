@@ -1,13 +1,7 @@
 import { detailAt, type ErrorDetail, withHint } from "../../schema/errors.ts";
 import { expectedCode } from "../../schema/onix_codes.ts";
-import {
-  codeListOf,
-  isShared,
-  nounOf,
-  pathOfTable,
-  type RecordTable,
-} from "../../schema/records.ts";
-import type { NamedReference } from "../../schema/references.ts";
+import { codeListOf, isShared, nounOf, pathOfTable } from "../../schema/records.ts";
+import { type NamedReference, tableOf } from "../../schema/references.ts";
 import { didYouMean } from "../../schema/spelling.ts";
 import { joined, json, organization, raw, sql, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
@@ -24,16 +18,16 @@ export interface UnresolvedName {
   records: number;
 }
 
-/** The errors of these names and codes, in their order. */
+/** The errors of the names and codes of each body, in their order. */
 export async function explainNames(
   tx: Transaction,
-  unresolved: readonly UnresolvedName[],
-): Promise<ErrorDetail[]> {
-  const nearest = await findNearest(
-    tx,
-    unresolved.flatMap(({ named, records }) => records === 0 && !isOfList(named) ? named : []),
+  ofBodies: readonly (readonly UnresolvedName[])[],
+): Promise<ErrorDetail[][]> {
+  const unknown = ofBodies.flat().filter(({ named, records }) => records === 0 && !isOfList(named));
+  const nearest = await findNearest(tx, unknown.map(({ named }) => named));
+  return ofBodies.map((unresolved) =>
+    unresolved.map((one) => explainName(one, nearest.get(keyOf(one.named))))
   );
-  return unresolved.map((one) => explainName(one, nearest.get(keyOf(one.named))));
 }
 
 function explainName(
@@ -71,10 +65,6 @@ function explainName(
 /** Whether it is a code of an ONIX list, which the service knows without the database. */
 function isOfList(named: NamedReference): boolean {
   return named.value.column === "code" && codeListOf(tableOf(named)) !== undefined;
-}
-
-function tableOf({ reference }: NamedReference): RecordTable {
-  return reference.table as RecordTable;
 }
 
 /** Returns the same key for equal names of one table. */

@@ -4,7 +4,7 @@ import { type Named, sentField } from "../../schema/named.ts";
 import { distinctBy, DUPLICATE, repeated } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";
 import { isShared, type RecordTable } from "../../schema/records.ts";
-import { type NamedReference, namedReferences, withIds } from "../../schema/references.ts";
+import { type NamedReference, namedReferences, tableOf, withIds } from "../../schema/references.ts";
 import {
   isOneOfTexts,
   organization,
@@ -21,9 +21,9 @@ import { acceptedWrite, completeErrors } from "./complete_errors.ts";
 import { explainNames, type UnresolvedName } from "./name_errors.ts";
 
 /*
- * A body may refer to a record by its name or code instead of its id: `publisher_name: "Penguin"`
- * instead of `publisher_id`. This file finds the ids, for all changes of a transaction at once. The
- * number of statements does not depend on the number of names.
+ * Finds the ids of records that bodies refer to by name or code, for all changes of a transaction at
+ * once: `publisher_name: "Penguin"` instead of `publisher_id`. The number of statements does not
+ * depend on the number of names.
  */
 
 /**
@@ -49,11 +49,10 @@ export async function resolveNames<W extends Write>(
     const repeated = repeatedLinks(write.body, body);
     return { place, write: { ...write, body }, known, unresolved, repeated };
   });
-  const explained = await explainNames(tx, resolved.flatMap(({ unresolved }) => unresolved));
-  const checked = resolved.map(({ place, write, known, unresolved, repeated }) => {
-    const unknown = explained.splice(0, unresolved.length);
-    return { place, write, details: [...known, ...unknown, ...repeated] };
-  });
+  const unknown = await explainNames(tx, resolved.map(({ unresolved }) => unresolved));
+  const checked = resolved.map(({ place, write, known, repeated }, i) => (
+    { place, write, details: [...known, ...unknown[i]!, ...repeated] }
+  ));
   const faulty = checked.filter(({ details }) => details.length > 0);
   const errors = await completeErrors(tx, faulty);
   const results = [...changes];
@@ -166,10 +165,6 @@ function selectCandidates(
         where r.organization_id = ${organization} and ${hasName}
       `,
   );
-}
-
-function tableOf({ reference }: NamedReference): RecordTable {
-  return reference.table as RecordTable;
 }
 
 /** Returns the errors of links that occur twice, one or both of them given by name. */

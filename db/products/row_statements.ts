@@ -80,7 +80,7 @@ export const updateFields = remembered((array: Rows) => updateOf(array, writtenC
 
 /**
  * Updates the columns of an entry that keeps its type, and its position. Clears the fields that
- * restate others which change (`restates`), unless the entry has `is_whole`.
+ * describe others which change (`describes`), unless the entry has `is_whole`.
  */
 export const updateInPlace = remembered((array: Rows) => {
   const type = array.types && discriminatorOf(array);
@@ -91,9 +91,9 @@ export const updateInPlace = remembered((array: Rows) => {
 /** The value of a column in the entry `n` that updates row `x`. */
 function updatedColumn({ types = {} }: Rows, column: string): Statement {
   const own = raw(`n.${column}`);
-  const restated = Object.values(types).flatMap(({ restates }) => restates?.[column] ?? []);
-  if (restated.length === 0) return own;
-  const isChanged = restated.map((name) => `x.${name} <> coalesce(n.${name}, '')`).join(" or ");
+  const described = Object.values(types).flatMap(({ describes }) => describes?.[column] ?? []);
+  if (described.length === 0) return own;
+  const isChanged = described.map((name) => `x.${name} <> coalesce(n.${name}, '')`).join(" or ");
   return raw(`
     case when e.entry -> 'is_whole' is null and n.${column} = x.${column} and (${isChanged})
       then null else n.${column} end

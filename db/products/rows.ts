@@ -1,4 +1,5 @@
-import { type Entry, namedRows, NEW_ROW, typesOf } from "../../schema/bodies.ts";
+import { type Entry, typesOf } from "../../schema/bodies.ts";
+import { namedRows, NEW_ROW } from "../../schema/named_rows.ts";
 import { arraysBelow, type Fields, type Rows } from "../../schema/fields.ts";
 import { remembered } from "../../schema/objects.ts";
 import { ROWS } from "../../schema/product.ts";

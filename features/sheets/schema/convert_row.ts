@@ -203,7 +203,7 @@ function removeEmptied({ body, set }: ConvertedRow): void {
   }
 }
 
-/** Removes what entries say of values that cells have changed (`outdatedFields`). */
+/** Clears the fields of entries that describe values which cells have changed (`outdatedFields`). */
 function removeOutdated({ set, lost }: ConvertedRow, product: Entry): void {
   for (const { column: { field, name }, entry } of set) {
     const array = FIELDS[field];

@@ -1,4 +1,5 @@
-import { type Entry, overfullIn } from "../../../../schema/bodies.ts";
+import type { Entry } from "../../../../schema/bodies.ts";
+import { overfullIn } from "../../../../schema/entry_limits.ts";
 import { catchDefect } from "../../../../schema/defects.ts";
 import { type Differences, differencesOf } from "../../schema/merge/differences.ts";
 import { idsIn } from "../../schema/codecs/ids.ts";

@@ -1,4 +1,4 @@
-import { BoundedTree } from "../../../../schema/bodies.ts";
+import { BoundedTree } from "../../../../schema/entry_limits.ts";
 import { idOfCode } from "../../../../schema/code_ids.ts";
 import {
   codeOf,

@@ -1,4 +1,5 @@
-import { type Entry, NEW_ROW } from "../../../../schema/bodies.ts";
+import type { Entry } from "../../../../schema/bodies.ts";
+import { NEW_ROW } from "../../../../schema/named_rows.ts";
 import { elementOf, type Fields } from "../../../../schema/fields.ts";
 import { isEqual, objectsIn } from "../../../../schema/objects.ts";
 import type { EntryPath, Location } from "./conflicts.ts";
@@ -53,14 +54,14 @@ export function mergeRows(
   const { within = [] } = parent;
   const baseById = new Map(base.map((entry) => [entry.id, entry]));
   const baseOf = matchRows(array, base, incoming, context, "position");
-  const localAddedTwice = addedOnBothSides(array, sides, baseById, baseOf, context.incoming);
+  const rowsOfSameAddition = addedOnBothSides(array, sides, baseById, baseOf, context.incoming);
   /** The local rows that no entry of the incoming record has taken yet. */
   const free = new Map(local.map((row) => [row.id, row]));
   const entryOfRow = new Map<Entry, Entry>();
   for (const entry of incoming) {
     const element = context.incoming.elementOf(entry)!;
     const baseEntry = baseOf.get(entry);
-    const { id } = baseEntry ?? localAddedTwice.get(entry) ?? {};
+    const { id } = baseEntry ?? rowsOfSameAddition.get(entry) ?? {};
     if (id) element.id = id as string;
     const row = free.get(id);
     free.delete(id);
@@ -118,7 +119,7 @@ function inPlaceOfReplacements(
   return { inPlace, moved };
 }
 
-/** Finds the local rows that were added with the same content as an entry that the sender has added. */
+/** Finds, by entries that the sender has added, the local rows that were added with the same content. */
 function addedOnBothSides(
   array: MergedArray,
   { incoming, local }: ArraySides,

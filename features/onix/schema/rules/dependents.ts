@@ -10,7 +10,7 @@
  * `ContentDate[ContentDateRole=17]` is a composite with this code, `Discount/DiscountAmount` a part
  * of a composite. An element that depends on itself has translations: those in other languages and
  * scripts are removed. Other elements that JSON shows are not listed: they stay as they were written,
- * or JSON clears them (`restates` in `schema/product.ts`).
+ * or JSON clears them (`describes` in `schema/product.ts`).
  */
 
 /** What depends on an element, by the composite in which both stand. */
