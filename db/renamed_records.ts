@@ -4,8 +4,11 @@ import { json, names, organization, raw, sql, type Statement } from "./connectio
 import type { Transaction } from "./connections/transaction.ts";
 
 /*
- * Records whose change products show. Elsewhere, the trigger `renamed` does this for the service and
- * for SQL: `move_names` of functions.sql. A distributed database has no triggers.
+ * Lets products follow the change of a record that they show, in a distributed database, which has no
+ * triggers. On one server, the trigger `renamed` does the same (`move_names` of functions.sql).
+ *
+ * For example, a publisher gets another name. Then the stored JSON of its organization is no longer
+ * valid, and the publisher is added to the table `renames`.
  */
 
 const TIMES = ["created_at", "updated_at"];

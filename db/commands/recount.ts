@@ -4,7 +4,7 @@ import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
 import { countedValues } from "../products/counts.ts";
 import { versionTime } from "../products/insert_versions.ts";
-import { searchedColumns, searchedOf } from "../products/search_index.ts";
+import { searchedColumns, selectSearched } from "../products/search_index.ts";
 
 /*
  * Finds and repairs derived data that SQL without triggers has left wrong: counts, search texts,
@@ -47,12 +47,13 @@ function termsOf(owner: string): Statement {
   `;
 }
 
-/** Every organization. A statement about one is that of a node of Citus. */
+/** Every organization. Citus runs a statement about one of them on a single node. */
 export const allOrganizations: Statement<{ id: string }> =
   sql`select id from organizations order by id`;
 
 /**
- * The products with wrong terms or texts for searches. The organization is left out while it has unpropagated renames, since they follow after COMMIT.
+ * The products with wrong terms or texts for searches. The organization is left out while it has
+ * unpropagated renames, since they follow after COMMIT.
  */
 export function misindexed(
   owner: string,
@@ -61,7 +62,7 @@ export function misindexed(
   const storedTerms = sql`
     select organization_id, product_id, field, term from product_terms where organization_id = ${owner}
   `;
-  const searched = sql`select ${searchedColumns} from (${searchedOf(owner)}) s`;
+  const searched = sql`select ${searchedColumns} from (${selectSearched(owner)}) s`;
   const storedTexts =
     sql`select ${searchedColumns} from product_search where organization_id = ${owner}`;
   return unprepared(sql`
@@ -126,7 +127,7 @@ export async function recount(database: Queries): Promise<void> {
       sql`delete from product_search`,
       ...organizations.flatMap(({ id }) => [
         sql`insert into product_terms (organization_id, product_id, field, term) ${termsOf(id)}`,
-        sql`insert into product_search (${searchedColumns}) ${searchedOf(id)}`,
+        sql`insert into product_search (${searchedColumns}) ${selectSearched(id)}`,
       ]),
       deletionsWithoutTriggers,
       sql`update organizations set names_version = names_version + 1`,

@@ -43,7 +43,7 @@ export function storeDocuments(tx: Transaction, ids: readonly string[]): Stateme
       order by p.id
       for share nowait
     `,
-    // Those without a version have one first: of the smallest alone, Citus would keep versions without JSON.
+    // On Citus, a document that is too large for this would leave its version without JSON.
     ...tx.isDistributed ? storeExternalChanges(tx, ids) : [],
     ...insertExternalVersions(tx, {
       isId,

@@ -15,13 +15,13 @@ import {
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { termed } from "./terms.ts";
+import { selectTermed } from "./terms.ts";
 
 /* The filters of a list, as conditions on product `p`. */
 
 /**
- * The conditions of the filters of a list, each with a leading `and`. Of products that share an ISBN,
- * those count that meet the conditions `seen`.
+ * The conditions of the filters of a list, each with a leading `and`. `seen` are the conditions of a
+ * view: for `shared_isbn`, only products in the view are compared.
  */
 export function filterConditions(query: ListQuery, seen: Statement[] = []): Statement[] {
   const {
@@ -53,12 +53,12 @@ export function filterConditions(query: ListQuery, seen: Statement[] = []): Stat
     ...shared_isbn ? [sql` and p.id in (${sharingIsbns(seen)})`] : [],
     ...program_id ? [linksTo("publishing_program_products", "program_id", program_id)] : [],
     ...TERM_FILTERS.flatMap((filter) =>
-      query[filter] ? [sql` and p.id in (${termed(filter, query[filter])})`] : []
+      query[filter] ? [sql` and p.id in (${selectTermed(filter, query[filter])})`] : []
     ),
   ];
 }
 
-/** The products whose ISBN another one has, too, in either form. Its check digit is left out. */
+/** Selects the products whose ISBN another one has, too, in either form. Check digits are not compared. */
 function sharingIsbns(seen: Statement[]): Statement {
   return sql`
   with numbers as materialized (

@@ -9,7 +9,7 @@ import { type FoundBy, foundByAll, foundNear } from "./find.ts";
 import { documentsFirst, includedArrays, type ProductsRow, type SummarySource } from "./pages.ts";
 import { readWords } from "./query_words.ts";
 import { mayBeCommon } from "./search.ts";
-import { type FoundQuery, selected, sortingOf } from "./selected.ts";
+import { type FoundQuery, selectListed, sortingOf } from "./selected.ts";
 import { countKeyOf, totalOf } from "./totals.ts";
 import { type PacedView, projectedArray } from "./projected.ts";
 
@@ -81,10 +81,10 @@ interface ListRow extends ProductsRow {
   is_loose?: boolean | null;
 }
 
-/** From this number of products on, `q` counts as successful, even if it found only parts of words. */
+/** If `q` finds more products, it counts as successful, even if it found only parts of words. */
 const MAX_LOOSE = 100;
 
-/** Whether few products are found, and none fulfils `hasShortWords`. */
+/** The column `is_loose`: whether few products are found, and none fulfils `hasShortWords`. */
 function isLooselyFound(hasShortWords: Statement): Statement {
   return sql`
     , case when (select count(*) from found) <= ${MAX_LOOSE}::int then not exists (
@@ -103,10 +103,12 @@ function isLooselyFound(hasShortWords: Statement): Statement {
 }
 
 /**
- * The page, with the summaries of a source. One statement keeps products, order and
- * total consistent. Selecting the products from an index before joining makes late pages
- * of a million products a hundred times faster. Only products after OFFSET become rows.
- * The joins keep their order, so that nothing sorts the longer entries.
+ * Selects a page, with the summaries of a source. One statement keeps products, order and total
+ * consistent.
+ *
+ * The innermost select finds the ids of the page by an index. Only these ids are joined with products
+ * and documents, which makes late pages of a million products a hundred times faster. `unnest …
+ * with ordinality` keeps their order, so that nothing sorts the longer entries.
  */
 function selectPage(
   query: FoundQuery,
@@ -125,7 +127,7 @@ function selectPage(
     : limitOf(query);
   const sorting = sortingOf(query);
   const { order } = sorting;
-  const products = selected(query, sorting);
+  const products = selectListed(query, sorting);
   const total = isFoundOnce ? raw("(select count(*) from found)") : totalOf(query);
   const bytes = sql`sum(octet_length(e.entry))`;
   const statement = sql<ListRow>`

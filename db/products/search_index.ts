@@ -48,8 +48,8 @@ function foundNames(rows: string, records: string, column: string, owner: unknow
   )`;
 }
 
-/** What searches compare of the products `p` of an organization. WHERE is the last clause. */
-export function searchedOf(owner: unknown): Statement {
+/** Selects what searches compare of the products `p` of an organization. WHERE is the last clause. */
+export function selectSearched(owner: unknown): Statement {
   return sql`
   select
     p.organization_id, p.id as product_id, p.created_at, p.publisher_id, p.imprint_id, t.search_text,
@@ -97,7 +97,7 @@ export function writeSearch(changes: readonly Write[]): Statement[] {
 const upsertSearched = composedForIds((isId) =>
   sql`
   insert into product_search as s (${searchedColumns})
-  ${searchedOf(organization)} and p.id ${isId}
+  ${selectSearched(organization)} and p.id ${isId}
   on conflict (organization_id, product_id) do update set ${
     names(...SEARCH_TEXTS.map((name) => `${name} = excluded.${name}`))
   }

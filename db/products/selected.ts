@@ -8,7 +8,10 @@ import { readWords } from "./query_words.ts";
 import { indexConditions, searchConditions } from "./search.ts";
 import { viewConditions } from "./view.ts";
 
-/* The products that a list selects, and their order. */
+/*
+ * The products that a list selects, and their order. In: a query. Out: SQL that selects ids with a
+ * `sort_key`. `list.ts` cuts a page out of it, `totals.ts` counts it.
+ */
 
 /** A list query, with the conditions of its `q`, and the view whose products it has. */
 export interface FoundQuery extends ListQuery {
@@ -82,7 +85,7 @@ function byRelevance(found: FoundBy): Sorting {
  * tables, only those with conditions or the key are read: for a search `product_search`, for a time
  * `product_changes`.
  */
-export function selected(
+export function selectListed(
   query: Partial<FoundQuery> & ListQuery,
   sorting?: Sorting,
 ): Statement {
@@ -103,7 +106,7 @@ export function selected(
     p: filters.length > 0 || sorted === "p",
   };
   const [first = "p", ...others] = LISTED_ALIASES.filter((alias) => needed[alias]);
-  // True of every product: the partial index by age is used only with its condition.
+  // True of every product. The partial index by age requires this condition.
   const age = isByAge ? raw("and p.created_at >= '-infinity'") : [];
   const since = updated_since ? sql`and c.updated_at >= ${updated_since}` : [];
   return sql`
@@ -143,7 +146,7 @@ function joinListed(alias: Alias, first: Alias): Statement {
 export function selectIds(filters: Filters, after: string): Statement {
   return sql`
     select f.id
-    from (${selected(filters as ListQuery)}) f
+    from (${selectListed(filters as ListQuery)}) f
     where f.id > ${after}::uuid
     order by f.id
   `;
@@ -160,7 +163,7 @@ export async function listIds(
   const sorting = sortingOf(found);
   const [row] = await database.scan(unprepared(sql<{ ids: string | null }>`
     select string_agg(f.id::text, ',' order by ${sorting.order}) as ids
-    from (${selected(found, sorting)}) f
+    from (${selectListed(found, sorting)}) f
   `));
   return row!.ids ?? "";
 }

@@ -79,15 +79,18 @@ function storeOne(tx: Pick<Transaction, "isDistributed">, isNew: boolean) {
     }, shortProduct);
 }
 
-/** The statements of one server, whose texts are composed once. */
-const [storeNew, storeAny] = [true, false].map((isNew) => {
+/** Composes the text of a statement of one server. */
+function composedStore(isNew: boolean): StoreOne {
   const store = storeOne({ isDistributed: false }, isNew);
   return composed((...values: Parameters<typeof store>) => store(...values)[0]!, store.length);
-}) as [StoreOne, StoreOne];
+}
 
 type StoreOne = (
   ...values: Parameters<ReturnType<typeof storeOne>>
 ) => Statement<ShortProductJson>;
+
+const storeNew = composedStore(true);
+const storeAny = composedStore(false);
 
 /** A version of a product, and the size of its JSON in bytes. */
 export interface SizedVersion {

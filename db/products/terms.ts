@@ -50,7 +50,7 @@ function termsOf(changes: readonly Write[]): Statement {
  * Selects the ids of the products with one of these terms, some of them twice. A subject that ends
  * in `*` is a prefix. Each part is a range of the primary key.
  */
-export function termed(
+export function selectTermed(
   filter: typeof TERM_FILTERS[number],
   values: readonly string[],
 ): Statement {

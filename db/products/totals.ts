@@ -9,8 +9,8 @@ import {
 import { opaque, organization, sql, type Statement } from "../connections/sql.ts";
 import { idsOfCodes } from "./filters.ts";
 import { searchConditions } from "./search.ts";
-import { type FoundQuery, isOfView, selected, SORTING } from "./selected.ts";
-import { termed } from "./terms.ts";
+import { type FoundQuery, isOfView, selectListed, SORTING } from "./selected.ts";
+import { selectTermed } from "./terms.ts";
 
 /* The totals of lists. Stored totals are used where possible, because counting a catalogue is slow. */
 
@@ -52,7 +52,7 @@ export function totalOf(query: FoundQuery): Statement {
     select case when stored.total > ${String(end)} then stored.total else (
       select count(*)
       from (
-        ${selected(query, SORTING[DEFAULT_SORT])}
+        ${selectListed(query, SORTING[DEFAULT_SORT])}
         order by ${SORTING[DEFAULT_SORT].order}
         limit ${opaque(String(end + 1n), "bigint")}
       ) p
@@ -68,14 +68,14 @@ export function totalOf(query: FoundQuery): Statement {
 
 /** Counts the products of a list. Those with a term are counted without reading them. */
 function countOf(query: FoundQuery): Statement {
-  if (isOfView(query)) return sql`(select count(*) from (${selected(query)}) p)`;
+  if (isOfView(query)) return sql`(select count(*) from (${selectListed(query)}) p)`;
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
   if (narrowing === "search" && others.length === 0) return countCommon(query);
   const filter = TERM_FILTERS.find((name) => name === narrowing);
   if (!filter || others.length > 0) {
-    return sql`(select count(*) from (${selected(query)}) p)`;
+    return sql`(select count(*) from (${selectListed(query)}) p)`;
   }
-  const found = termed(filter, query[filter]!);
+  const found = selectTermed(filter, query[filter]!);
   return sql`(
     select count(*) from (select distinct t.product_id from (${found}) t) t
   )`;
@@ -93,7 +93,7 @@ function countCommon(query: FoundQuery): Statement {
         then (
           select count(*) from product_search s where s.organization_id = ${organization} ${isFound}
         )
-      else (select count(*) from (${selected(query)}) p)
+      else (select count(*) from (${selectListed(query)}) p)
     end
     from (
       select s.search_text, s.product_id
