@@ -1,19 +1,14 @@
 import { unavailable } from "../schema/errors.ts";
-import { newKey } from "./access.ts";
 import { raw, sql, type Statement, unprepared } from "./connections/sql.ts";
 import { asScript, noTimeLimits, type Transaction } from "./connections/transaction.ts";
 import type { Queries } from "./database.ts";
 import { type CopiedWebhook, isAtOrigin, startOriginIfCopied } from "./origin.ts";
-import {
-  DEMO,
-  readSchema,
-  readSeed,
-  readSqlFile,
-  type SqlFile,
-  statementsOf,
-} from "./sql_files.ts";
+import { readSchema, readSeed, type SqlFile, statementsOf } from "./sql_files.ts";
 
-/* Brings the schema up to date, and creates the demo organization in an empty embedded database. */
+/*
+ * Brings the schema and the code lists up to date: applies the pending files of `sql/`, and records
+ * them in `schema_migrations`. For example, a database of release 1.0 gets the migrations after it.
+ */
 
 /** The advisory lock for schema changes. */
 const SCHEMA_LOCK = 7_305_219;
@@ -151,68 +146,6 @@ const followCodeLists: readonly Statement[] = [
   sql`update organizations set names_version = names_version + 1`,
 ];
 
-const DEMO_ORGANIZATION = "00000000-0000-4000-8000-000000000001";
-
-const listFirstOrganization = sql`select from organizations limit 1`;
-
-/** Whether the database has an organization. Without one, nobody can use the API. */
-export async function hasOrganizations(database: Queries): Promise<boolean> {
-  return (await database.lookUp(listFirstOrganization)).length > 0;
-}
-
-/** Creates the demo organization in a database without organizations. */
-export async function installDemo(database: Queries): Promise<void> {
-  const { text } = await readSqlFile(DEMO);
-  await database.transaction(async (tx) => {
-    const [known] = await tx.send(listFirstOrganization);
-    if (known.length === 0) await runScript(tx, text);
-    await tx.commit();
-  }, asScript);
-}
-
-/** The name of a demo key until it has been shown. Then it is `Demo`. */
-const NOT_SHOWN = "Demo (not shown yet)";
-
-/** The maximum number of keys left by starts that failed to show them. */
-const MAX_NOT_SHOWN = 10;
-
-/** The demo organization while none of its keys has been used. */
-export interface UnusedDemo {
-  organizationId: string;
-  isShown: boolean;
-}
-
-/**
- * Creates an API key for the demo organization unless one has been shown, and shows it. The
- * key is stored first, so what is shown always works. If showing it fails, or the process
- * ends before, the next start shows another. `show` resolves to whether it succeeded.
- * Returns the organization, and whether this call has shown a key, until one is used.
- */
-export async function issueDemoKey(
-  database: Queries,
-  show: (key: string) => Promise<boolean>,
-): Promise<UnusedDemo | undefined> {
-  const organizationId = DEMO_ORGANIZATION;
-  const [demo] = await database.lookUp(sql<{ has_key: boolean; is_used: boolean }>`
-    select
-      exists (
-        select from api_keys k where k.organization_id = o.id and k.name <> ${NOT_SHOWN}
-      ) or (
-        select count(*) >= ${MAX_NOT_SHOWN} from api_keys k where k.organization_id = o.id
-      ) as has_key,
-      exists (select from api_key_uses u where u.organization_id = o.id) as is_used
-    from organizations o
-    where o.id = ${organizationId}
-  `);
-  if (!demo || demo.is_used) return;
-  if (demo.has_key) return { organizationId, isShown: false };
-  const { id, key, statement } = newKey({ organizationId, name: NOT_SHOWN, scope: "write" });
-  await database.write(statement);
-  const isShown = await show(key);
-  if (isShown) await database.write(sql`update api_keys set name = 'Demo' where id = ${id}`);
-  return { organizationId, isShown };
-}
-
 type AppliedFile = Omit<SqlFile, "text">;
 
 /** The applied files: the migrations in order, then functions and code lists. */
@@ -281,7 +214,7 @@ async function runAndRecord(tx: Transaction, file: SqlFile): Promise<void> {
  * Runs a script of any statements as one of PL/pgSQL, in which PostgreSQL itself refuses
  * those that would end the transaction or wait for the client: COMMIT, COPY FROM STDIN.
  */
-async function runScript(tx: Transaction, script: string): Promise<void> {
+export async function runScript(tx: Transaction, script: string): Promise<void> {
   await tx.send(
     sql`select set_config('catalogue.script', ${script}, true)`,
     raw("do $$ begin execute current_setting('catalogue.script'); end $$"),

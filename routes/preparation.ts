@@ -1,6 +1,7 @@
 import { connectionAdvice } from "../db/connections/errors.ts";
 import type { Queries } from "../db/database.ts";
-import { checkMigrated, hasOrganizations, install } from "../db/migrate.ts";
+import { hasOrganizations } from "../db/demo.ts";
+import { checkMigrated, install } from "../db/migrate.ts";
 import type { CopiedWebhook } from "../db/origin.ts";
 import { logDisabled } from "../features/webhooks/sender/disabled.ts";
 import { EVENTS } from "../middleware/events.ts";

@@ -1,6 +1,6 @@
 import { Activity } from "../db/background.ts";
 import { openDatabase } from "../db/database.ts";
-import { installDemo, issueDemoKey, type UnusedDemo } from "../db/migrate.ts";
+import { installDemo, issueDemoKey, type UnusedDemo } from "../db/demo.ts";
 import { keepDeletingOldVersions } from "../features/history/db/retention.ts";
 import { keepPropagating } from "../features/changes/db/renames.ts";
 import { openReplica } from "../db/replica.ts";
@@ -45,7 +45,7 @@ export interface Service {
   stop(close?: () => Promise<void>): Promise<void>;
   /**
    * Shows a key of the demo organization in the embedded database (`issueDemoKey` of
-   * `db/migrate.ts`).
+   * `db/demo.ts`).
    */
   issueDemoKey(show: (key: string) => Promise<boolean>): Promise<UnusedDemo | undefined>;
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { installDemo, issueDemoKey } from "../../db/migrate.ts";
+import { installDemo, issueDemoKey } from "../../db/demo.ts";
 import { emptyFields, fieldsOf } from "../support/data/filled_fields.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { codeOf } from "../support/client/guides.ts";

@@ -1,12 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { miscounted } from "../../db/commands/recount.ts";
-import {
-  checkMigrated,
-  install,
-  installDemo,
-  migrate,
-  pendingMigrations,
-} from "../../db/migrate.ts";
+import { installDemo } from "../../db/demo.ts";
+import { checkMigrated, install, migrate, pendingMigrations } from "../../db/migrate.ts";
 import { readSchema } from "../../db/sql_files.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { copyOfSql, MIGRATIONS } from "../support/sql/folder.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { installDemo, issueDemoKey } from "../../../db/migrate.ts";
+import { installDemo, issueDemoKey } from "../../../db/demo.ts";
 import { DEMO } from "../../../db/sql_files.ts";
 import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import type { Exchange } from "../../../routes/openapi/examples.ts";
