@@ -48,8 +48,8 @@ async function perform(args: string[], variables: readonly string[]): Promise<Ou
   if (args.includes("--help") || args.length === 0) {
     return help(...args.filter((word) => !word.startsWith("-")));
   }
-  const isLonger = Object.hasOwn(COMMANDS, args.slice(0, 2).join(" "));
-  const words = isLonger || !Object.hasOwn(COMMANDS, name) ? 2 : 1;
+  const hasVerb = Object.hasOwn(COMMANDS, args.slice(0, 2).join(" "));
+  const words = hasVerb || !Object.hasOwn(COMMANDS, name) ? 2 : 1;
   const call = args.slice(0, words).join(" ");
   if (!Object.hasOwn(COMMANDS, call)) {
     throw usageError(calls(name), "Unknown command");

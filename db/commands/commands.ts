@@ -32,6 +32,8 @@ import { READINESS } from "../../features/readiness/commands.ts";
 import { TRANSFER_COMMANDS } from "../../features/transfer/commands/transfer.ts";
 import { LIST_WEBHOOKS } from "../../features/webhooks/commands.ts";
 
+/* The commands of `deno task`. Those of features are in their folders. */
+
 const scope = choice(Scope.options, "write");
 
 const role = choice(["viewer", "editor", "admin", "owner"]);

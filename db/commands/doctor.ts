@@ -214,7 +214,7 @@ const FACTS: Record<
     return ids.slice(0, 3).join(", ") + more;
   },
   changes: async (database) =>
-    await isAtOrigin(database) ? await longUnseen(database) ?? "" : "copied",
+    await isAtOrigin(database) ? await findLongWriter(database) ?? "" : "copied",
   keys: (_, { token }) => token !== undefined,
   distribution: async (database, { replica }) => {
     const [citus] = await database.lookUp(
@@ -228,22 +228,23 @@ const FACTS: Record<
 const LONG_MS = 3_000;
 
 /**
- * Finds the session of another role that has been writing for a while. The oldest one is enough,
- * since the feed waits for it. Only members of `pg_read_all_stats` see since when.
+ * Finds a session of another role that has been writing for longer than `LONG_MS`, and returns its
+ * process id. It watches the oldest one, for which the feed waits. The start of its transaction is
+ * visible only to members of `pg_read_all_stats`.
  */
-async function longUnseen(database: Queries): Promise<number | undefined> {
+async function findLongWriter(database: Queries): Promise<number | undefined> {
   const start = performance.now();
-  const [first] = await database.lookUp(unseenWriter);
+  const [first] = await database.lookUp(hiddenWriter);
   let oldest = first;
   while (oldest && oldest.xid === first!.xid) {
     if (performance.now() - start > LONG_MS) return oldest.pid;
     await pause(100);
-    [oldest] = await database.lookUp(unseenWriter);
+    [oldest] = await database.lookUp(hiddenWriter);
   }
 }
 
 /** Every role can see which session has the lock of a transaction's id. */
-const unseenWriter = sql<{ pid: number; xid: string }>`
+const hiddenWriter = sql<{ pid: number; xid: string }>`
   select l.pid, l.transactionid::text as xid
   from pg_locks l
   join pg_stat_activity a on a.pid = l.pid
@@ -256,7 +257,8 @@ const unseenWriter = sql<{ pid: number; xid: string }>`
 const UNREACHABLE =
   "Check DATABASE_REPLICA_URL, and that the replica accepts connections from this machine; until then the primary serves all reads";
 
-const MISTAKEN = "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
+const NOT_ITS_REPLICA =
+  "Set DATABASE_REPLICA_URL to a streaming replica of DATABASE_URL, or unset it";
 
 /** Whether the replica follows the primary, and how far behind it is. */
 async function compareReplica(
@@ -285,7 +287,7 @@ async function compareReplica(
     const [row] = await replica.lookUp(progress);
     const { other, is_paused, behind } = row!;
     const ms = Math.ceil(performance.now() - start);
-    if (other) return wrong(other, MISTAKEN);
+    if (other) return wrong(other, NOT_ITS_REPLICA);
     if (behind <= 0) return fine(`Caught up with the primary within ${ms} ms`);
     const lag = `${Math.ceil(behind / 1e5) / 10} MB behind the primary`;
     const resume = "select pg_wal_replay_resume() on the replica";

@@ -5,6 +5,8 @@ import type { Queries } from "../database.ts";
 import { assertPrecondition, etagOf, type Precondition } from "../entity_tag.ts";
 import { selectFields } from "../products/json.ts";
 
+/* Reads and updates the organization of the caller. */
+
 /** The columns that a body writes. */
 export const ORGANIZATION_COLUMNS = Object.keys(ORGANIZATION)
   .filter((name) => name !== "id");
