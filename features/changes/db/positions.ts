@@ -18,44 +18,51 @@ export function positionsOf(
   limit: number,
   ...others: Statement[]
 ): Statement {
+  const changed = sql`
+    select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
+    from product_changes c
+    where c.organization_id = ${organization}
+      and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+      and c.change_version < ${safe}::bigint
+    order by c.change_version, c.product_id`;
+  const deleted = sql`
+    select x.change_version, x.product_id, x.deleted_at
+    from product_deletions x
+    where x.organization_id = ${organization}
+      and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+      and x.change_version > ${from.start}::bigint
+      and x.change_version < ${safe}::bigint
+    order by x.change_version, x.product_id`;
+  return mergedPositions([changed, deleted, ...others], limit);
+}
+
+/** Merges positions, each selected in their order, and numbers them: one more than `limit`. */
+function mergedPositions(selects: readonly Statement[], limit: number): Statement {
   const next = String(limit + 1);
+  const parts = selects.map((select, i) =>
+    sql`${raw(i > 0 ? "union all" : "")} (${select} limit ${next})`
+  );
   return sql`
     select
       changed.version, changed.id, changed.deleted_at,
       row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
-    from (
-      (
-        select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
-        from product_changes c
-        where c.organization_id = ${organization}
-          and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-          and c.change_version < ${safe}::bigint
-        order by c.change_version, c.product_id
-        limit ${next}
-      )
-      union all
-      (
-        select x.change_version, x.product_id, x.deleted_at
-        from product_deletions x
-        where x.organization_id = ${organization}
-          and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-          and x.change_version > ${from.start}::bigint
-          and x.change_version < ${safe}::bigint
-        order by x.change_version, x.product_id
-        limit ${next}
-      )
-      ${others.map((other) => sql`union all (${other} limit ${next})`)}
-    ) changed
+    from (${parts}) changed
     order by changed.version, changed.id, changed.deleted_at nulls first
     limit ${next}
   `;
 }
 
 /**
- * The positions of the next changes of a recipient, one more than `limit`: the changes of products
- * that its feed has shown, and the products that have entered its view or left it. A product has one
- * position, where it last changed or entered. If the view leaves out other fields from a version on,
- * every product that has not changed since has this version as its position.
+ * The positions of the next changes of a recipient, one more than `limit`. They are merged from up to
+ * four selects:
+ *
+ *     changed         products that its feed has shown, and that have changed
+ *     enteredOrLeft   products that have entered its view or left it
+ *     refreshedAll    every product, at the version from which the view leaves out other fields
+ *     deleted         deletions, for a view without criteria: these have no rows
+ *
+ * A product has one position, where it last changed or entered. After a refreshment (`refreshed`), a
+ * product that has not changed since has the version of that.
  */
 export function positionsOfView(
   { from, safe }: FeedRange,
@@ -63,14 +70,11 @@ export function positionsOfView(
   { view, refreshed, openSince }: FollowedView,
   ...others: Statement[]
 ): Statement {
-  const next = String(limit + 1);
   const isOfRecipient = sql`m.organization_id = ${organization} and m.recipient_id = ${view.id}`;
   const isOpened = openSince !== null;
   const isRefreshed = BigInt(refreshed) > 0n && BigInt(refreshed) < BigInt(safe) &&
     BigInt(from.version) <= BigInt(refreshed);
-  const start = isRefreshed ? sql`${refreshed}::bigint` : sql`${from.version}::bigint`;
-  // All products of a version before the one of the refreshment have come with that.
-  const id = isRefreshed ? raw("'ffffffff-ffff-ffff-ffff-ffffffffffff'") : sql`${from.id}`;
+  const refreshment = sql`${refreshed}::bigint`;
   // The limit forces a look-up by primary key.
   const isShownBy = (version: Statement) =>
     sql`
@@ -84,72 +88,71 @@ export function positionsOfView(
       select from recipient_products m
       where ${isOfRecipient} and m.product_id = c.product_id and m.is_there and m.change_version > ${version}
     )`;
-  // A copy that began after a refreshment gets all earlier products with that.
+
+  const own = raw("c.change_version");
+  const start = isRefreshed ? refreshment : sql`${from.version}::bigint`;
+  // The products up to the version of a refreshment have their position there.
+  const id = isRefreshed ? raw("'ffffffff-ffff-ffff-ffff-ffffffffffff'") : sql`${from.id}`;
+  const changed = sql`
+    select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
+    from product_changes c
+    ${isOpened ? [] : isShownBy(own)}
+    where c.organization_id = ${organization}
+      and (c.change_version, c.product_id) > (${start}, ${id}::uuid)
+      and c.change_version < ${safe}::bigint
+      ${isOpened ? isNotEnteredAfter(own) : []}
+    order by c.change_version, c.product_id`;
+
+  // A copy that began after a refreshment was shown all earlier products at its version.
   const firstShown = BigInt(from.start) >= BigInt(refreshed)
     ? sql`greatest(m.shown_version, ${refreshed}::bigint)`
     : raw("m.shown_version");
-  const own = raw("c.change_version");
-  const refreshment = sql`${refreshed}::bigint`;
-  const isEntered =
+  const isNext =
     sql`(m.change_version, m.product_id) > (${from.version}::bigint, ${from.id}::uuid)`;
+  const enteredOrLeft = sql`
+    select m.change_version, m.product_id, case when not m.is_there then m.changed_at end
+    from recipient_products m
+    where ${isOfRecipient} and m.change_version > 0 and ${isNext}
+      and m.change_version < ${safe}::bigint
+      and (
+        m.is_there
+        -- The copy has come as far as the product, and began before it left.
+        or m.change_version > ${from.start}::bigint
+          and (${firstShown}, m.product_id) <= (${from.version}::bigint, ${from.id}::uuid)
+      )
+      and not (m.is_there and exists (
+        select from product_changes c
+        where c.organization_id = ${organization} and c.product_id = m.product_id
+          and c.change_version > m.change_version
+      ))
+      ${isRefreshed ? sql`and not (m.is_there and m.change_version <= ${refreshment})` : []}
+    order by m.change_version, m.product_id`;
+
   const afterId = from.version === refreshed ? sql`and c.product_id > ${from.id}::uuid` : [];
-  const parts = [
-    sql`
-        select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
-        from product_changes c
-        ${isOpened ? [] : isShownBy(own)}
-        where c.organization_id = ${organization}
-          and (c.change_version, c.product_id) > (${start}, ${id}::uuid)
-          and c.change_version < ${safe}::bigint
-          ${isOpened ? isNotEnteredAfter(own) : []}
-        order by c.change_version, c.product_id`,
-    sql`
-        select m.change_version, m.product_id, case when not m.is_there then m.changed_at end
-        from recipient_products m
-        where ${isOfRecipient} and m.change_version > 0 and ${isEntered}
-          and m.change_version < ${safe}::bigint
-          and (
-            m.is_there
-            -- The copy has come as far as the product, and began before it left.
-            or m.change_version > ${from.start}::bigint
-              and (${firstShown}, m.product_id) <= (${from.version}::bigint, ${from.id}::uuid)
-          )
-          and not (m.is_there and exists (
-            select from product_changes c
-            where c.organization_id = ${organization} and c.product_id = m.product_id
-              and c.change_version > m.change_version
-          ))
-          ${isRefreshed ? sql`and not (m.is_there and m.change_version <= ${refreshment})` : []}
-        order by m.change_version, m.product_id`,
-    ...isRefreshed
-      ? [sql`
-        select ${refreshment}, c.product_id, null::timestamptz
-        from product_changes c
-        ${isOpened ? [] : isShownBy(refreshment)}
-        where c.organization_id = ${organization} and c.change_version <= ${refreshment} ${afterId}
-          ${isOpened ? isNotEnteredAfter(refreshment) : []}
-        order by c.product_id`]
-      : [],
-    ...isOpened
-      ? [sql`
-        select x.change_version, x.product_id, x.deleted_at
-        from product_deletions x
-        where x.organization_id = ${organization}
-          and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-          and x.change_version > greatest(${from.start}::bigint, ${openSince}::bigint)
-          and x.change_version < ${safe}::bigint
-        order by x.change_version, x.product_id`]
-      : [],
+  const refreshedAll = sql`
+    select ${refreshment}, c.product_id, null::timestamptz
+    from product_changes c
+    ${isOpened ? [] : isShownBy(refreshment)}
+    where c.organization_id = ${organization} and c.change_version <= ${refreshment} ${afterId}
+      ${isOpened ? isNotEnteredAfter(refreshment) : []}
+    order by c.product_id`;
+
+  const deleted = sql`
+    select x.change_version, x.product_id, x.deleted_at
+    from product_deletions x
+    where x.organization_id = ${organization}
+      and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
+      and x.change_version > greatest(${from.start}::bigint, ${openSince}::bigint)
+      and x.change_version < ${safe}::bigint
+    order by x.change_version, x.product_id`;
+
+  return mergedPositions([
+    changed,
+    enteredOrLeft,
+    ...isRefreshed ? [refreshedAll] : [],
+    ...isOpened ? [deleted] : [],
     ...others,
-  ].map((part, i) => sql`${raw(i > 0 ? "union all" : "")} (${part} limit ${next})`);
-  return sql`
-    select
-      changed.version, changed.id, changed.deleted_at,
-      row_number() over (order by changed.version, changed.id, changed.deleted_at nulls first) as place
-    from (${parts}) changed
-    order by changed.version, changed.id, changed.deleted_at nulls first
-    limit ${next}
-  `;
+  ], limit);
 }
 
 /** Joins product `p`, or nulls, to position `c`. Of a view, nulls if it does not have the product. */
