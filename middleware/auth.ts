@@ -147,7 +147,7 @@ function knownKey(
   id: string,
   { organization_id, scope, key_hash, ends_at, recipient_id }: StoredKey,
 ): KnownKey {
-  // Whatever the operations do: one that is not for views shows a key of a recipient nothing.
+  // A key of a recipient may only use operations with the permission `view`, whatever its scope.
   const isBound = recipient_id !== null;
   const may = {
     view: true,

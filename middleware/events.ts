@@ -1,6 +1,6 @@
 /**
- * The messages of the log, except the lines of requests. OPERATORS.md explains each, with what to
- * do.
+ * The fixed messages of the log, except those about a request (`request_log.ts`). OPERATORS.md explains
+ * each, with what to do.
  */
 export const EVENTS = {
   listening: "The service is listening",
@@ -18,6 +18,7 @@ export const EVENTS = {
   notAccepting: "Cannot accept connections: listening again",
   keyUseNotRecorded: "Could not record the last use of an API key",
   clientStopped: "A client stopped reading its response",
+  linesDropped: "Log lines were dropped",
   webhooksDelayed: "Webhooks are delayed: trying again",
   webhookDisabled: "A webhook is disabled",
   defect: "The service failed",

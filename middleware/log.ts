@@ -155,7 +155,7 @@ async function writeSome(stream: OutputStream, bytes: Uint8Array): Promise<numbe
 }
 
 function report(lines: number): string {
-  return lines === 0 ? "" : logLine("warn", { message: "Log lines were dropped", lines });
+  return lines === 0 ? "" : logLine("warn", { message: EVENTS.linesDropped, lines });
 }
 
 function countLines(text: string): number {
