@@ -1,4 +1,4 @@
-import { retryMessage, type Sending, sendTest } from "./db/by_hand.ts";
+import { type ManualSending, retryMessage, sendTest } from "./db/manual.ts";
 import { listDeliveries } from "./db/deliveries.ts";
 import {
   createWebhook,
@@ -82,8 +82,8 @@ export async function rotate(
 /** `POST /webhooks/{id}/test`. */
 export async function test(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender }, caller, params: { id } } = context;
-  using _ = sender.throttle.byHand(caller.organizationId);
-  const delivery = await sendTest(byHand(context), id);
+  using _ = sender.throttle.manual(caller.organizationId);
+  const delivery = await sendTest(manualSending(context), id);
   sender.webhooksChanged();
   return ok(JSON.stringify(delivery));
 }
@@ -91,16 +91,16 @@ export async function test(context: Admitted): Promise<HandlerResponse> {
 /** `POST /webhooks/{id}/deliveries/{delivery_id}/retry`. */
 export async function retry(context: Admitted): Promise<HandlerResponse> {
   const { services: { sender, log }, caller, params } = context;
-  using _ = sender.throttle.byHand(caller.organizationId);
+  using _ = sender.throttle.manual(caller.organizationId);
   const { id, delivery_id } = params;
-  const retried = await retryMessage(byHand(context), id, delivery_id);
+  const retried = await retryMessage(manualSending(context), id, delivery_id);
   const { delivery, webhook, isDisabled } = retried;
   if (isDisabled) logDisabled(log, caller.organizationId, webhook);
   sender.webhooksChanged();
   return ok(JSON.stringify(delivery));
 }
 
-function byHand({ services, caller }: Admitted): Sending {
+function manualSending({ services, caller }: Admitted): ManualSending {
   const { sender, database, deadlineMs } = services;
   return {
     config: sender.config,

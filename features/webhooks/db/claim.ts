@@ -44,7 +44,7 @@ import { MAX_IN_FLIGHT } from "./work.ts";
  *     attempt              sender/       POSTs the claimed messages; the next claim stores the outcomes
  *
  * `state.ts` is the row of a webhook, `deliveries.ts` those of its messages. `requests.ts` has the
- * operations of callers, `by_hand.ts` the messages that they send.
+ * operations of callers, `manual.ts` the messages that they send.
  */
 
 /** The result of a claim. */

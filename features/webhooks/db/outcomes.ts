@@ -77,7 +77,7 @@ export function afterAttempts(
   return { webhook, deliveries };
 }
 
-/** The delivery after the attempt. A retry by hand of a delivery that did not wait is the last attempt. */
+/** The delivery after the attempt. A manual retry of a delivery that did not wait is the last attempt. */
 function deliveryAfter(
   { next_cursor: _, ...delivery }: StoredDelivery,
   { result }: Attempt,

@@ -64,7 +64,7 @@ export class Throttle {
   }
 
   /** Takes the attempt of a request. Throws `SERVICE_UNAVAILABLE` if too many run. */
-  byHand(organizationId: string): Disposable {
+  manual(organizationId: string): Disposable {
     const caller = { organizationId, name: "request" };
     const ofOrganization = this.#attempts.ofOrganization(caller);
     if (

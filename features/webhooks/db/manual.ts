@@ -10,12 +10,12 @@ import { readWebhook } from "./requests.ts";
 import { isoTime, lockWebhook, RECOVERED, storeWebhook, type Webhook } from "./state.ts";
 
 /*
- * Messages that a caller sends, one at a time: a test, or a retry. They are sent even if the
- * webhook pauses.
+ * Sends messages that a caller asks for, one at a time: a test, or a retry. They are sent even if
+ * the webhook pauses. For example, `POST /webhooks/{id}/test` sends `webhook.test` now.
  */
 
-/** Settings of such a message. */
-export interface Sending {
+/** What a manual message needs of the service. */
+export interface ManualSending {
   /**
    * Returns queries. An attempt may take longer than the time limit of a request, so the queries
    * after it get a new one.
@@ -26,12 +26,11 @@ export interface Sending {
 }
 
 /**
- * Sends a test message. Its failure changes nothing; its success ends the pauses
- * after failures. Throws
- * `NOT_FOUND`.
+ * Sends a test message. Its failure changes nothing. Its success ends the pauses after failures.
+ * Throws `NOT_FOUND`.
  */
 export async function sendTest(
-  { queries, attempt }: Sending,
+  { queries, attempt }: ManualSending,
   webhookId: string,
 ): Promise<Delivery> {
   const { webhook } = await readWebhook(queries(), webhookId);
@@ -75,11 +74,12 @@ export interface Retried {
 }
 
 /**
- * Sends a message again. No other attempt follows unless the message waits. Its success ends
- * the pauses after failures. Throws `NOT_FOUND`, or `CONFLICT` while it is being sent or if its product has changed since.
+ * Sends a message again. No other attempt follows unless the message waits. Its success ends the
+ * pauses after failures. Throws `NOT_FOUND`, and `CONFLICT` while the message is being sent or if
+ * its product has changed since.
  */
 export async function retryMessage(
-  { queries, attempt, config }: Sending,
+  { queries, attempt, config }: ManualSending,
   webhookId: string,
   id: string,
 ): Promise<Retried> {
