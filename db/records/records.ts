@@ -51,7 +51,7 @@ import { uuidv7 } from "../uuid.ts";
 const sortKey = sql`left(r.name_key, 200)`;
 
 /** The `order by` of records `r`. Ids order records with equal values. */
-const RECORD_SORTING: Record<RecordSort, Statement> = {
+export const RECORD_SORTING: Record<RecordSort, Statement> = {
   "name": sql`${sortKey}, r.id`,
   "-name": sql`${sortKey} desc, r.id desc`,
   "created_at": sql`r.created_at, r.id`,

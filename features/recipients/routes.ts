@@ -31,7 +31,7 @@ export async function create(
 ): Promise<HandlerResponse> {
   const { database, body, keyed, query: { dry_run: isDryRun } } = context;
   const outcome = await createRecipient(database, body, isDryRun, keyed);
-  const response = withWarnings(outcome.response);
+  const response = withStatusWarnings(outcome.response);
   if (isDryRun) return ok(response);
   const answer = created(context, { ...outcome, response });
   return { ...answer, headers: { ...answer.headers, etag: outcome.etag } };
@@ -55,7 +55,7 @@ export async function update(
     query.dry_run,
     precondition,
   );
-  return current(withWarnings(text), etag);
+  return current(withStatusWarnings(text), etag);
 }
 
 /** `DELETE /recipients/{id}`. */
@@ -72,7 +72,7 @@ export async function listOfProduct({ database, params }: Admitted): Promise<Han
 }
 
 /** The data of a write, with the warnings about the recipient. */
-function withWarnings(text: string): string {
+function withStatusWarnings(text: string): string {
   const recipient = JSON.parse(text);
   const warnings = statusWarnings(recipient);
   return warnings.length > 0 ? JSON.stringify({ ...recipient, warnings }) : text;

@@ -28,6 +28,7 @@ import { type EntryPage, limitOf } from "../../../db/entry_page.ts";
 import { type KeyedRequest, withIdempotencyKey } from "../../../db/idempotency.ts";
 import { namesContaining } from "../../../db/products/search.ts";
 import { viewConditions, type ViewCriteria } from "../../../db/products/view.ts";
+import { RECORD_SORTING } from "../../../db/records/records.ts";
 import { nextUpdate, rfc3339 } from "../../../db/times.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import {
@@ -50,13 +51,7 @@ interface StoredRecipient extends View {
 /** A recipient as responses have it. */
 export type ShownRecipient = StoredRecipient & { products: number };
 
-/** A response to a write: the recipient, or its id after a deletion, and how its view changes. */
-export interface Written<T> {
-  data: T;
-  effect: Effect;
-  etag?: string;
-}
-
+/** The number of products that enter and leave a view. */
 interface Effect {
   comes: number;
   leaves: number;
@@ -125,15 +120,6 @@ async function counted(
   });
 }
 
-const BY_SORT: Record<RecordQuery["sort"], string> = {
-  "name": "left(r.name_key, 200), r.id",
-  "-name": "left(r.name_key, 200) desc, r.id desc",
-  "created_at": "r.created_at, r.id",
-  "-created_at": "r.created_at desc, r.id desc",
-  "updated_at": "r.updated_at, r.id",
-  "-updated_at": "r.updated_at desc, r.id desc",
-};
-
 /** A page of the recipients. */
 export async function listRecipients(
   database: Queries,
@@ -145,7 +131,7 @@ export async function listRecipients(
     ...name === undefined ? [] : [sql` and compared_name(r.name) = compared_name(${name})`],
   ];
   const rows = await database.scan(unprepared(sql<StoredRow>`
-    ${recipients} ${filters} order by ${raw(BY_SORT[sort])} ${limitOf(query)}
+    ${recipients} ${filters} order by ${RECORD_SORTING[sort]} ${limitOf(query)}
   `));
   const [all] = await database.scan(unprepared(sql<{ total: number }>`
     select count(*)::int as total from recipients r where r.organization_id = ${organization} ${filters}
