@@ -127,14 +127,14 @@ export const OPERATIONS: readonly OperationRow[] = [
     response: "ProductResponse", headers: ["If-Match", "ETag", "Ignored-Fields"], errors: ["CONFLICT"] }),
 
   // The same products as a sheet
-  operation("GET /csv/products", "exportSheet", { permission: "view", handler: sheets.readCsv,
+  operation("GET /csv/products", "exportSheet", { permission: "view", handler: sheets.exportCsv,
     query: SheetParameters, csv: ["response"], headers: ["Content-Disposition"], memory: MIB, isLong: true }),
-  operation("POST /csv/products", "importSheet", { permission: "write", handler: sheets.writeCsv,
+  operation("POST /csv/products", "importSheet", { permission: "write", handler: sheets.importCsv,
     query: SheetImportParameters, csv: ["body", "response"], headers: ["Content-Encoding", "Content-Disposition"],
     response: "SheetReportResponse" }),
-  operation("GET /xlsx/products", "exportWorkbook", { permission: "view", handler: sheets.readWorkbook,
+  operation("GET /xlsx/products", "exportWorkbook", { permission: "view", handler: sheets.exportWorkbook,
     query: WorkbookParameters, xlsx: ["response"], headers: ["Content-Disposition"], memory: MIB, isLong: true }),
-  operation("POST /xlsx/products", "importWorkbook", { permission: "write", handler: sheets.writeBook,
+  operation("POST /xlsx/products", "importWorkbook", { permission: "write", handler: sheets.importWorkbook,
     query: WorkbookImportParameters, xlsx: ["body", "response"], headers: ["Content-Encoding", "Content-Disposition"],
     response: "SheetReportResponse" }),
 

@@ -10,7 +10,7 @@ import { type Admitted, queriesOf } from "../../middleware/guard.ts";
 import { toApiError } from "../../middleware/failure.ts";
 import { GrowingMemory } from "../../middleware/memory.ts";
 import { csvWriter, openCsv, unsupportedWorkbook } from "./schema/csv.ts";
-import type { FilePart, RowWriter, SheetFile } from "./schema/file.ts";
+import { type FilePart, type RowWriter, type SheetFile, XLSX_TYPE } from "./schema/file.ts";
 import { openWorkbook } from "./schema/workbook/read.ts";
 import { stringsBytes } from "./schema/workbook/strings.ts";
 import { writeWorkbook } from "./schema/workbook/write.ts";
@@ -27,8 +27,8 @@ import { importError, streamImport } from "../../middleware/streamed_import.ts";
 /* The handlers of the catalogue as a sheet, in CSV and as a workbook. */
 
 /** A file format of sheets. */
-interface Form {
-  /** The media types of its requests, and their name in an error. */
+interface FileFormat {
+  /** The media types of its requests, and their name in an error, as `openText` takes them. */
   known: RegExp;
   name: string;
   /** The media type in `Accept`, that of responses, and the ending of their files. */
@@ -39,7 +39,7 @@ interface Form {
   memoryOf(bytes: number): number;
 }
 
-const CSV: Form = {
+const CSV: FileFormat = {
   known: /^text\/csv[ \t]*(?:;[ \t]*(?:[\w-]+=(?:"[^"]*"|[^;"\s]+)[ \t]*)?)*$/i,
   name: "text/csv",
   type: "text/csv",
@@ -48,9 +48,7 @@ const CSV: Form = {
   memoryOf: (bytes) => bytes,
 };
 
-const XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-
-const WORKBOOK: Form = {
+const WORKBOOK: FileFormat = {
   known:
     /^application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet[ \t]*(?:;[^\r\n]{0,200})?$/i,
   name: `${XLSX_TYPE}: in the spreadsheet program, save the file as an Excel workbook (.xlsx)`,
@@ -65,7 +63,7 @@ const WORKBOOK: Form = {
 const UNPACKED = 8;
 
 /** `GET /csv/products`: the products as a sheet, written as the client reads it. */
-export async function readCsv(
+export async function exportCsv(
   context: Admitted<SheetQuery>,
 ): Promise<HandlerResponse> {
   const { delimiter, decimal, ...query } = context.query;
@@ -74,7 +72,7 @@ export async function readCsv(
 }
 
 /** `GET /xlsx/products`: the same as a workbook. */
-export async function readWorkbook(
+export async function exportWorkbook(
   context: Admitted<WorkbookQuery>,
 ): Promise<HandlerResponse> {
   return await exported(context, context.query, WORKBOOK, writeWorkbook);
@@ -83,7 +81,7 @@ export async function readWorkbook(
 async function exported(
   context: Admitted<WorkbookQuery>,
   query: WorkbookQuery,
-  form: Form,
+  form: FileFormat,
   write: RowWriter,
 ): Promise<HandlerResponse> {
   const { services, shares, caller, author, view } = context;
@@ -99,7 +97,7 @@ async function exported(
 }
 
 /** `POST /csv/products`: reads a sheet, and writes its rows as long as the credentials are valid. */
-export async function writeCsv(
+export async function importCsv(
   context: Admitted<SheetImportQuery>,
 ): Promise<HandlerResponse> {
   if (/spreadsheet|ms-excel/i.test(context.request.headers.get("content-type") ?? "")) {
@@ -113,7 +111,7 @@ export async function writeCsv(
 }
 
 /** `POST /xlsx/products`: the same of a workbook. */
-export async function writeBook(
+export async function importWorkbook(
   context: Admitted<SheetImportQuery>,
 ): Promise<HandlerResponse> {
   const maxUnpacked = UNPACKED * context.services.maxOnixBytes;
@@ -126,7 +124,7 @@ export async function writeBook(
 
 async function imported(
   context: Admitted<SheetImportQuery>,
-  form: Form,
+  form: FileFormat,
   open: (sent: SentFile, pace: () => Promise<void>) => Promise<SheetFile>,
 ): Promise<HandlerResponse> {
   const { shares, caller, query, log, request } = context;
@@ -167,7 +165,7 @@ interface SentFile {
  */
 async function readFile(
   context: Context,
-  form: Form,
+  form: FileFormat,
   memory: GrowingMemory,
 ): Promise<SentFile> {
   const { charset, chunks: sent } = openText(context, form, "VALIDATION_ERROR");
@@ -199,7 +197,7 @@ function rowCounts(report: SheetReport): Record<string, number> {
 
 function fileResponse(
   name: string,
-  { contentType, ending }: Form,
+  { contentType, ending }: FileFormat,
   parts: AsyncGenerator<FilePart>,
 ): HandlerResponse {
   const day = new Date().toISOString().slice(0, 10);

@@ -16,6 +16,7 @@ import {
   type ResponseHeader,
 } from "../../schema/headers.ts";
 import { bodySchemas, ref } from "./json_schema.ts";
+import { XLSX_TYPE } from "../../features/sheets/schema/file.ts";
 import type { Permission } from "../../schema/operation.ts";
 import type { DescribedOperation } from "./operation.ts";
 import {
@@ -195,6 +196,7 @@ function mediaTypesOf(
     },
     ...Object.fromEntries(texts.map((type) => [
       type,
+      // The bytes of a workbook have no schema.
       type === XLSX_TYPE ? {} : {
         schema: { type: "string", contentMediaType: type },
         examples: examplesIn("text", examples),
@@ -202,9 +204,6 @@ function mediaTypesOf(
     ])),
   };
 }
-
-/** The media type of workbooks, whose bytes have no schema. */
-const XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /** The media types besides JSON. */
 function textTypes(

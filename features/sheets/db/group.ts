@@ -33,6 +33,7 @@ import type { Write } from "../../../db/products/change.ts";
 import { parseProduct } from "../../../db/products/document.ts";
 import { keyName, type ProductKey, sharedKeyMessage } from "../../../db/products/keys.ts";
 import { resolveNames } from "../../../db/products/names.ts";
+import { isFormUnused } from "../../../db/products/product_forms.ts";
 import { readInGroups, sizeOf } from "../../../db/products/read_many.ts";
 import { changedFields } from "../../../db/products/changed_fields.ts";
 import { lockAndFind, writeTogether } from "../../../db/products/write_together.ts";
@@ -296,8 +297,7 @@ function withFormUnused(
   body: ProductBody,
   product: Entry | undefined,
 ): ConvertedRow {
-  const { product_form_id, format_id = product?.format_id ?? null } = body;
-  if (!product_form_id || format_id !== null) return converted;
+  if (!isFormUnused(body, () => product?.format_id ?? null)) return converted;
   const text = `ignored: ${UNUSED_FORM}`;
   return withoutForm({
     ...converted,

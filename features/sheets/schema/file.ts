@@ -7,6 +7,9 @@ import type { FileMessage } from "./report.ts";
  * implement it.
  */
 
+/** The media type of workbooks. */
+export const XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
 /** The most bytes of a row, in every form. */
 export const MAX_ROW = 512 * 1024;
 

@@ -1,15 +1,15 @@
 import { Buffer } from "node:buffer";
 import { damaged, tooLarge } from "./archive.ts";
 
-/** The bytes that the shared strings of a workbook of so many bytes may take. */
-export function stringsBytes(packed: number): number {
-  return Math.min(Math.max(8 * packed, 4 * 2 ** 20), 64 * 2 ** 20);
-}
-
 /*
  * Stores the shared strings of a workbook in blocks of bytes, because a million JavaScript strings
  * take ten times their bytes.
  */
+
+/** The bytes that the shared strings of a workbook of so many bytes may take. */
+export function stringsBytes(packed: number): number {
+  return Math.min(Math.max(8 * packed, 4 * 2 ** 20), 64 * 2 ** 20);
+}
 
 const BLOCK_BYTES = 2 ** 20;
 

@@ -71,7 +71,7 @@ async function* sheetXml(groups: AsyncIterable<Cell[][]>): AsyncGenerator<Uint8A
     for (const cells of rows) {
       columns = Math.max(columns, cells.length);
       for (const [i, cell] of cells.entries()) {
-        const text = heldText(cell);
+        const text = cellText(cell);
         length += text.length;
         widths[i] = Math.max(widths[i] ?? 0, widthOf(text));
       }
@@ -119,10 +119,10 @@ function rowXml(cells: readonly Cell[], line: number): string {
 }
 
 function cellXml(cell: Cell, reference: string, style: number): string {
-  const text = heldText(cell);
+  const text = cellText(cell);
   if (text === "") return "";
   const kind = typeof cell === "string" ? "text" : cell.kind;
-  if (kind === "number" && isHeld(text)) return `<c r="${reference}"><v>${text}</v></c>`;
+  if (kind === "number" && isExact(text)) return `<c r="${reference}"><v>${text}</v></c>`;
   if (kind === "boolean") return `<c r="${reference}" t="b"><v>${text === "true" ? 1 : 0}</v></c>`;
   return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${
     escaped(text)
@@ -130,12 +130,12 @@ function cellXml(cell: Cell, reference: string, style: number): string {
 }
 
 /** Whether a program keeps all digits of a number: 15. One with more is a text. */
-function isHeld(number: string): boolean {
+function isExact(number: string): boolean {
   return number.replace(/^-?0*\.?0*|\./g, "").length <= 15;
 }
 
 /** The text that a cell can hold. */
-function heldText(cell: Cell): string {
+function cellText(cell: Cell): string {
   const text = textOf(cell);
   return text.length > MAX_CELL ? TOO_LONG : text;
 }
