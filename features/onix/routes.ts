@@ -4,7 +4,7 @@ import { ImportEnded } from "../../db/import_ended.ts";
 import { importMessage } from "./db/in/import.ts";
 import { messageText, readSender } from "./db/out/message.ts";
 import { OutgoingRecords } from "./db/out/outgoing_records.ts";
-import { getSource } from "./db/out/record_source.ts";
+import { getSource, textOfSender } from "./db/out/record_source.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { etagOf } from "../../db/entity_tag.ts";
 import { openText } from "../../middleware/body.ts";
@@ -43,9 +43,7 @@ export async function get(
     shares.parsing.run(context, () => recordOf(source, query.release, view).record);
   // What a recipient does not see must not show in the tag either.
   const seen = view && await write();
-  const { organization, sender_identifiers, contact_name, email_address } = source;
-  const sender = JSON.stringify([organization, sender_identifiers, contact_name, email_address]);
-  const shown = seen ? [contentOf(seen), sender] : [tag];
+  const shown = seen ? [contentOf(seen), textOfSender(source)] : [tag];
   const etag = etagOf([...shown, query.release, query.tags].join("\n"));
   if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
   const record = seen ?? await write();

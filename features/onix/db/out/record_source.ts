@@ -106,19 +106,19 @@ export async function getSource(
   const { text: product, etag: tag } = stored.etag === null
     ? await readBuilt(database, id)
     : { text: stored.product!, etag: stored.etag };
-  const { organization: name, contributors, identifiers, reference, digest } = stored;
-  const { sender_identifiers, contact_name, email_address } = stored;
-  const sender = JSON.stringify([
-    name,
-    sender_identifiers,
-    contact_name,
-    email_address,
-  ]);
-  const parts = [tag, contributors, identifiers, sender, reference, digest];
+  const { contributors, identifiers, reference, digest } = stored;
+  const parts = [tag, contributors, identifiers, textOfSender(stored), reference, digest];
   return {
     source: { ...stored, product },
     etag: etagOf(parts.join("\n")),
   };
+}
+
+/** What messages say of their sender, as a part of entity tags. */
+export function textOfSender(
+  { organization, sender_identifiers, contact_name, email_address }: Sender,
+): string {
+  return JSON.stringify([organization, sender_identifiers, contact_name, email_address]);
 }
 
 /** The size of document `d` and record `n`, which is known without reading them. */

@@ -86,8 +86,8 @@ function report(
   const { code, message: sentence } = splitMessage(words);
   // A part that ONIX does not require is no fault of the sender, and gets no message.
   const lacksPart = missing !== undefined && (type === "object" || code === "too_few");
-  const isWholeOfOnix = lacksPart && matchesSomeRelease(element, element.children.filter(hasText));
-  if (isWholeOfOnix || isReportedElsewhere(location, reader)) return reader.fail();
+  const isComplete = lacksPart && matchesSomeRelease(element, element.children.filter(hasText));
+  if (isComplete || isReportedElsewhere(location, reader)) return reader.fail();
   const reported = lacksPart ? "required" : code;
   const message = lacksPart ? `${element.name} has no ${missing}` : inOnix(sentence, fields);
   if (rejects) reader.reject(reported, message, element, { missing });

@@ -41,7 +41,7 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** Returns an array, or undefined if it is empty, since no element can contain that. */
-export function anyOf<T>(all: readonly T[]): readonly T[] | undefined {
+export function unlessEmpty<T>(all: readonly T[]): readonly T[] | undefined {
   return all.length > 0 ? all : undefined;
 }
 

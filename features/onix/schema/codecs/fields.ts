@@ -11,7 +11,7 @@ import { isEqual, isObject, objectsIn, remembered } from "../../../../schema/obj
 import { dataElement } from "../rules/facts.ts";
 import { child, type Element, element, replaceChildren, valueOf } from "../xml/element.ts";
 import { check, type Location } from "./checks.ts";
-import { anyOf, type Codec, type FieldCodec, scalar } from "./codec.ts";
+import { type Codec, type FieldCodec, scalar, unlessEmpty } from "./codec.ts";
 import { CODECS } from "./codecs.ts";
 import { compositesOf, type EntryCodec } from "./entries.ts";
 import { schemaOfEntry } from "./entry_schemas.ts";
@@ -236,12 +236,14 @@ export function projectionOf(
     case "values":
     case "rows":
       return (value) =>
-        anyOf(objectsIn(value).map((entry) => projectFields(field.fields, path!, entry) ?? {}));
+        unlessEmpty(
+          objectsIn(value).map((entry) => projectFields(field.fields, path!, entry) ?? {}),
+        );
     default: {
       const leaf = path === null ? "" : leafOf(path);
       const isText = ["text", "flow"].includes(dataElement(leaf)?.kind ?? "");
       return (value) => {
-        if (Array.isArray(value)) return anyOf(value);
+        if (Array.isArray(value)) return unlessEmpty(value);
         return isText && typeof value === "string" ? valueOf(element(leaf, value)) : scalar(value);
       };
     }

@@ -125,13 +125,13 @@ export class Messages {
   /** Whether a message reports that a part of the element cannot be read. */
   isLossReported(element: Element): boolean {
     const reported = this.#reportedAt.get(element);
-    return reported !== undefined && !reported.values().every(isOfWhatIsRead) ||
+    return reported !== undefined && !reported.values().every(isOfReadElement) ||
       element.children.some((child) => this.isLossReported(child));
   }
 }
 
 /** The codes of warnings about elements that are read nevertheless. */
-const READ = [
+const STILL_READ = [
   "credentials_removed",
   "escaped_twice",
   "onix21_element",
@@ -139,8 +139,8 @@ const READ = [
   "windows_1252",
 ];
 
-function isOfWhatIsRead(kind: string): boolean {
-  return READ.includes(kind.slice(0, kind.indexOf(" ")));
+function isOfReadElement(kind: string): boolean {
+  return STILL_READ.includes(kind.slice(0, kind.indexOf(" ")));
 }
 
 function isWarning({ severity }: Reported): boolean {

@@ -13,7 +13,7 @@ import {
   writeTitle,
 } from "../codecs/titles.ts";
 import { check } from "../codecs/checks.ts";
-import { anyOf, type FieldCodec, scalar, textOf } from "../codecs/codec.ts";
+import { type FieldCodec, scalar, textOf, unlessEmpty } from "../codecs/codec.ts";
 import { compositesOf, type EntryCodec } from "../codecs/entries.ts";
 import { schemaOfEntry } from "../codecs/entry_schemas.ts";
 import { missingPart } from "../codecs/required.ts";
@@ -80,7 +80,7 @@ const COLLECTION_ENTRY: EntryCodec = {
 
 export const collections: FieldCodec = {
   ...compositesOf("Collection", COLLECTION_ENTRY),
-  project: (value) => anyOf(objectsIn(value).map(COLLECTION_ENTRY.project)),
+  project: (value) => unlessEmpty(objectsIn(value).map(COLLECTION_ENTRY.project)),
 };
 
 /** Whether both entries name the same collection. */

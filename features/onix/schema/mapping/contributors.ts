@@ -14,7 +14,7 @@ import {
   valueOf,
 } from "../xml/element.ts";
 import { check, checkedArray } from "../codecs/checks.ts";
-import { anyOf, type FieldCodec } from "../codecs/codec.ts";
+import { type FieldCodec, unlessEmpty } from "../codecs/codec.ts";
 import { schemaOfEntry } from "../codecs/entry_schemas.ts";
 import { readLeaf } from "../codecs/leaf.ts";
 import { bySequence, renumber } from "../codecs/sequence.ts";
@@ -69,7 +69,7 @@ export const contributors: FieldCodec = {
     );
   },
   project: (value) =>
-    anyOf(contributorRows(value).map((row) => ({ role: row.role, ...projectPerson(row) }))),
+    unlessEmpty(contributorRows(value).map((row) => ({ role: row.role, ...projectPerson(row) }))),
 };
 
 /** The rows of an element: one for each of its roles. */

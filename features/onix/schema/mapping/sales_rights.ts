@@ -15,20 +15,21 @@ import type { RecordReader } from "../codecs/record_reader.ts";
  * In a record it is an element of its own, without a territory.
  */
 
+/** The element of the right for the rest of the world. */
+const REST = "ROWSalesRightsType";
+
 /** The codec of the sales rights, that of the rest of the world last. */
 export function salesRights(): FieldCodec {
   const { fields } = ARRAYS.product_sales_rights;
-  const rest = "ROWSalesRightsType";
   const typeOfRest = checked(
-    codecAt(rest),
+    codecAt(REST),
     (fields.sales_rights_type as Column).body!,
   );
-  const isRest = (entry: Record<string, unknown>) => entry.is_rest_of_world === true;
   const entry = entryCodec("SalesRights", ARRAYS.product_sales_rights);
   const project = projectionOf("SalesRights", ARRAYS.product_sales_rights);
   const inTerritory = compositesOf("SalesRights", entry);
   const readRest = (parent: Element, reader: RecordReader): Entry[] => {
-    const found = child(parent, rest);
+    const found = child(parent, REST);
     const code = typeOfRest.read(parent, reader);
     if (!found || !code) return [];
     const right = { sales_rights_type: code, is_rest_of_world: true };
@@ -37,7 +38,7 @@ export function salesRights(): FieldCodec {
   };
   return {
     find: (parent, index = 0) =>
-      [...childrenOf(parent, "SalesRights"), ...childrenOf(parent, rest)][
+      [...childrenOf(parent, "SalesRights"), ...childrenOf(parent, REST)][
         index
       ],
     read(parent, reader) {
@@ -47,12 +48,7 @@ export function salesRights(): FieldCodec {
         ...childrenOf(parent, "SalesRights"),
         ...inRest.map((right) => reader.elementOf(right)!),
       ];
-      const over = elements[MAX_ENTRIES];
-      if (!over && rights.length === elements.length) return rights;
-      if (over) reader.warn("too_many", `At most ${MAX_ENTRIES} entries`, over);
-      // Some rights without the others would permit more than the sender did.
-      for (const each of elements) reader.release(each);
-      return reader.fail();
+      return allOrNone(rights, elements, reader);
     },
     write(parent, now, before, reader) {
       const all = objectsIn(now);
@@ -62,10 +58,30 @@ export function salesRights(): FieldCodec {
         objectsIn(before).filter((entry) => !isRest(entry)),
         reader,
       );
-      setChild(parent, rest, textOf(all.find(isRest)?.sales_rights_type));
+      setChild(parent, REST, textOf(all.find(isRest)?.sales_rights_type));
     },
     // The element can contain only one for the rest of the world, which comes last.
     project: (value) =>
       project(objectsIn(value).toSorted((a, b) => Number(isRest(a)) - Number(isRest(b)))),
   };
+}
+
+function isRest(entry: Record<string, unknown>): boolean {
+  return entry.is_rest_of_world === true;
+}
+
+/**
+ * Returns the rights of these elements, or none if one cannot be read or there are too many: some
+ * rights without the others would permit more than the sender did.
+ */
+function allOrNone(
+  rights: readonly Entry[],
+  elements: readonly Element[],
+  reader: RecordReader,
+): readonly Entry[] | void {
+  const over = elements[MAX_ENTRIES];
+  if (!over && rights.length === elements.length) return rights;
+  if (over) reader.warn("too_many", `At most ${MAX_ENTRIES} entries`, over);
+  for (const each of elements) reader.release(each);
+  return reader.fail();
 }

@@ -46,19 +46,19 @@ export class PathSet implements Paths {
     used: ReadonlySet<Element> = NO_ELEMENTS,
     isNoise: (element: Element) => boolean = () => false,
   ): void {
-    const groups = new Map<string, { isTold: boolean; children: Element[] }>();
+    const groups = new Map<string, { isReported: boolean; children: Element[] }>();
     for (const element of elements) {
       if (used.has(element)) continue;
       const group = groups.getOrInsertComputed(
         element.name,
-        () => ({ isTold: false, children: [] }),
+        () => ({ isReported: false, children: [] }),
       );
-      group.isTold ||= hasContent(element) && !isNoise(element);
+      group.isReported ||= hasContent(element) && !isNoise(element);
       for (const child of element.children) group.children.push(child);
     }
-    for (const [name, { isTold, children }] of groups) {
+    for (const [name, { isReported, children }] of groups) {
       const path = `${at}/${name}`;
-      if (isTold) this.add(path);
+      if (isReported) this.add(path);
       if (children.length > 0) {
         this.addLeaves(children, path, used, isNoise);
       }
