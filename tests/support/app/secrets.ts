@@ -10,7 +10,7 @@ const KEY = /^cat_[0-9a-z]{12}_(.+)$/;
 const TOKEN = /^Bearer +[\w-]*\.([\w-]*)\.([\w-]*)/i;
 
 /** Ids and times identify a record without revealing its content, and origins of this machine tell nothing. */
-const TOLD =
+const HARMLESS =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|https?:\/\/127\.0\.0\.1(?::\d+)?/gi;
 
 /** The fields of a log line that may contain client data, or names of fields as clients also send them. */
@@ -79,8 +79,8 @@ export function assertNothingSecret(printed: string): void {
 }
 
 function note(secrets: Set<string>, text: string): void {
-  const untold = text.replace(TOLD, "");
-  if (untold.length >= LENGTH) secrets.add(untold.slice(0, LENGTH));
+  const rest = text.replace(HARMLESS, "");
+  if (rest.length >= LENGTH) secrets.add(rest.slice(0, LENGTH));
 }
 
 function find(secrets: Set<string>[], text: string): string | undefined {
@@ -91,7 +91,7 @@ function find(secrets: Set<string>[], text: string): string | undefined {
 }
 
 function* stringsIn(value: unknown): Generator<string> {
-  if (typeof value === "string") yield value.replace(TOLD, "");
+  if (typeof value === "string") yield value.replace(HARMLESS, "");
   if (typeof value !== "object" || value === null) return;
   for (const inner of Object.values(value)) yield* stringsIn(inner);
 }
