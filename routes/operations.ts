@@ -33,7 +33,7 @@ import {
   WorkbookImportParameters,
   WorkbookParameters,
 } from "../features/sheets/schema/query.ts";
-import { completeErrors } from "../features/recipients/db/recipients.ts";
+import { completeErrors } from "../features/recipients/db/criteria.ts";
 import { DryRunParameters } from "../features/recipients/schema/recipient.ts";
 import { DeliveryParameters } from "../features/webhooks/schema.ts";
 import * as batch from "../features/batch/routes.ts";

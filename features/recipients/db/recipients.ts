@@ -1,15 +1,5 @@
-import {
-  ApiError,
-  conflict,
-  type ErrorDetail,
-  invalid,
-  unknownReference,
-  withDetails,
-} from "../../../schema/errors.ts";
-import { isObject } from "../../../schema/objects.ts";
-import { isShared } from "../../../schema/records.ts";
+import { ApiError, conflict } from "../../../schema/errors.ts";
 import type { RecordQuery } from "../../../schema/record_query.ts";
-import { isUuid } from "../../../schema/values.ts";
 import { EVERYTHING, isOpen, type View } from "../../../schema/view.ts";
 import {
   json,
@@ -27,16 +17,12 @@ import { assertPrecondition, etagOf, type Precondition } from "../../../db/entit
 import { type EntryPage, limitOf } from "../../../db/entry_page.ts";
 import { type KeyedRequest, withIdempotencyKey } from "../../../db/idempotency.ts";
 import { namesContaining } from "../../../db/products/search.ts";
-import { viewConditions, type ViewCriteria } from "../../../db/products/view.ts";
 import { RECORD_SORTING } from "../../../db/records/records.ts";
 import { nextUpdate, rfc3339 } from "../../../db/times.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
-import {
-  MAX_RECIPIENTS,
-  type NewRecipient,
-  type RecipientChange,
-  REFERENCES_IN_CRITERIA,
-} from "../schema/recipient.ts";
+import { MAX_RECIPIENTS, type NewRecipient, type RecipientChange } from "../schema/recipient.ts";
+import { assertKnown } from "./criteria.ts";
+import { countOf, type Effect, effectOf } from "./effect.ts";
 
 /* Creates, lists, changes and deletes recipients. */
 
@@ -50,12 +36,6 @@ interface StoredRecipient extends View {
 
 /** A recipient as responses have it. */
 export type ShownRecipient = StoredRecipient & { products: number };
-
-/** The number of products that enter and leave a view. */
-interface Effect {
-  comes: number;
-  leaves: number;
-}
 
 interface StoredRow {
   id: string;
@@ -84,22 +64,6 @@ function storedOf({ id, recipient: { name, ...others } }: StoredRow): StoredReci
 /** Returns the entity tag of a recipient. Fetches and the number of products do not change it. */
 export function tagOf({ last_fetched_at: _, ...recipient }: StoredRecipient): string {
   return etagOf(JSON.stringify(recipient));
-}
-
-/** The number of products in the view, as an SQL expression. */
-function countOf(view: ViewCriteria): Statement {
-  if (isOpen(view)) {
-    return sql`(
-      select coalesce(sum(c.products), 0)::int
-      from product_counts c
-      where c.organization_id = ${organization} and c.filter = 'organization_id' and c.value = ${organization}
-    )`;
-  }
-  return sql`(
-    select count(*)::int
-    from products p
-    where p.organization_id = ${organization} ${viewConditions(view)}
-  )`;
 }
 
 /** Adds to each recipient the number of its products. */
@@ -195,76 +159,6 @@ function viewIn(
   };
 }
 
-/** Criteria that a body has, with their pointers. */
-function criteriaIn(body: unknown): [pointer: string, table: string, id: string][] {
-  if (!isObject(body)) return [];
-  return ["selection", "except"].flatMap((part) => {
-    const criteria = body[part];
-    if (!isObject(criteria)) return [];
-    return REFERENCES_IN_CRITERIA.flatMap(([name, table]) => {
-      const ids = criteria[name];
-      if (!Array.isArray(ids) || ids.length > 100) return [];
-      return ids.flatMap((id, i): [string, string, string][] =>
-        isUuid(id) ? [[`/${part}/${name}/${i}`, table, id.toLowerCase()]] : []
-      );
-    });
-  });
-}
-
-/** Returns the errors of unknown ids. */
-async function unknownIds(
-  database: Pick<Queries, "scan">,
-  body: unknown,
-): Promise<ErrorDetail[]> {
-  const given = criteriaIn(body);
-  if (given.length === 0) return [];
-  const tables = Map.groupBy(given, ([, table]) => table);
-  const parts = Array.from(tables, ([table, all], i) => {
-    const own = isShared(table) ? [] : sql`r.organization_id = ${organization} and`;
-    const ids = all.map(([, , id]) => id).join();
-    return sql`
-      ${raw(i > 0 ? "union all" : "")}
-      select ${raw(`'${table}'`)} as table_name, r.id
-      from ${raw(table)} r where ${own} r.id = any(string_to_array(${ids}, ',')::uuid[])
-    `;
-  });
-  const found = await database.scan(unprepared(sql<{ table_name: string; id: string }>`${parts}`));
-  const known = new Set(found.map(({ table_name, id }) => `${table_name} ${id}`));
-  return given.filter(([, table, id]) => !known.has(`${table} ${id}`))
-    .map(([pointer]) => unknownReference(pointer));
-}
-
-/** The error of an invalid body, with the errors of the ids in it. */
-export async function completeErrors(database: Queries, error: ApiError): Promise<ApiError> {
-  const unknown = await unknownIds(database, error.sent);
-  return unknown.length > 0 ? withDetails(error, unknown) : error;
-}
-
-async function assertKnown(database: Queries, body: unknown): Promise<void> {
-  const unknown = await unknownIds(database, body);
-  if (unknown.length > 0) throw invalid("The body", unknown);
-}
-
-/** Counts the products that enter and leave the view. */
-function effectOf(
-  before: ViewCriteria | undefined,
-  after: ViewCriteria | undefined,
-): Statement<Effect> {
-  const isIn = (view: ViewCriteria | undefined) =>
-    view ? sql`coalesce(true ${viewConditions(view)}, false)` : raw("false");
-  return unprepared(sql<Effect>`
-    select
-      (count(*) filter (where x.after and not x.before))::int as comes,
-      (count(*) filter (where x.before and not x.after))::int as leaves
-    from (
-      select ${isIn(before)} as before, ${isIn(after)} as after
-      from products p
-      where p.organization_id = ${organization}
-      offset 0
-    ) x
-  `);
-}
-
 const recipientCount = sql<{ count: number }>`
   select count(*)::int as count from recipients r where r.organization_id = ${organization}
 `;
@@ -297,7 +191,7 @@ export async function createRecipient(
       throw conflict("limit_reached", message, MAX_RECIPIENTS);
     }
     const [[effect], [stored]] = await tx.send(effectOf(undefined, view), recipientById(id));
-    return written(stored!, effect!);
+    return responseOf(stored!, effect!);
   };
   if (isDryRun) {
     const data = await transactionOrDryRun(database, true, write);
@@ -322,7 +216,7 @@ function etagOfResponse(response: string): string {
 }
 
 /** The data of a response: the recipient with its products, and the effect of the write. */
-function written(
+function responseOf(
   row: StoredRow,
   effect: Effect & { products?: number },
 ): { text: string; etag: string; recipient: StoredRecipient } {
@@ -350,7 +244,7 @@ async function lockRecipient(
 }
 
 /** The time, not that at which the transaction began: it may have waited for the recipient. */
-async function clock(tx: Transaction): Promise<string> {
+async function currentTime(tx: Transaction): Promise<string> {
   const [[row]] = await tx.send(sql<{ now: string }>`select clock_timestamp()::text as now`);
   return row!.now;
 }
@@ -398,14 +292,14 @@ export async function updateRecipient(
           updated_at = ${nextUpdate("r.updated_at")}
         where r.organization_id = ${organization} and r.id = ${id}
       `);
-      if (isOpen(before) && !isOpen(after)) await tx.send(endOpenView(id, await clock(tx)));
+      if (isOpen(before) && !isOpen(after)) await tx.send(endOpenView(id, await currentTime(tx)));
     }
     const [[effect], [stored], [count]] = await tx.send(
       effectOf(before, after),
       recipientById(id),
       unprepared(sql<{ products: number }>`select ${countOf(after)} as products`),
     );
-    return written(stored!, { ...effect!, ...count! });
+    return responseOf(stored!, { ...effect!, ...count! });
   });
 }
 
