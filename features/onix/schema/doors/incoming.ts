@@ -65,17 +65,10 @@ export function readRecord(
   const reader = new RecordReader(record, { headerPaths, reportedBefore });
   const notification = readNotification(record, reader);
   const reference = readReference(record, reader);
-  const { ahead } = sentOf(header);
-  if (ahead) {
-    reader.warn(
-      "future_date",
-      "The time lies more than a day ahead: it does not tell old messages from new ones",
-      ahead,
-    );
-  }
+  warnOfFutureDate(header, reader);
   warnOfElements(product, record, reader);
   const isDeletion = notification === DELETION;
-  if (notification && !isDeletion) warnOfReason(record, reader);
+  if (notification && !isDeletion) warnOfDeletionText(record, reader);
   for (const { element, code, message, missing } of withhold(record)) {
     if (code && message) reader.warn(code, message, element, { missing });
   }
@@ -164,8 +157,19 @@ function checkTitle(
   );
 }
 
-/** Warns of the reason for a deletion, in a record that is none. */
-function warnOfReason(record: Element, reader: RecordReader): void {
+/** Warns of a message whose time lies ahead, once for all its records. */
+function warnOfFutureDate(header: Element, reader: RecordReader): void {
+  const { ahead } = sentOf(header);
+  if (!ahead) return;
+  reader.warn(
+    "future_date",
+    "The time lies more than a day ahead: it does not tell old messages from new ones",
+    ahead,
+  );
+}
+
+/** Warns of the reason for a deletion in a record that is no deletion. */
+function warnOfDeletionText(record: Element, reader: RecordReader): void {
   for (const found of childrenOf(record, "DeletionText")) {
     reader.warn(
       "unexpected_deletion_text",

@@ -40,7 +40,7 @@ function lossOfPlace(element: Element, parent: Element): readonly Loss[] {
   if (!hasText(element) && (knownTag(name) || nameInOnix21(name))) return NO_LOSSES;
   const isOfOnix21 = nameInOnix21(name) !== undefined ||
     compositeSince21(parent.name, name) !== undefined;
-  return [isOfOnix21 ? { element } : unknown(element, parent, likelyLimit(name, parent))];
+  return [isOfOnix21 ? { element } : lossOfUnknown(element, parent, likelyLimit(name, parent))];
 }
 
 /**
@@ -50,17 +50,17 @@ function lossOfPlace(element: Element, parent: Element): readonly Loss[] {
 function lossesOfParts(element: Element, parent: Element): readonly Loss[] {
   const { name, children } = element;
   const losses: Loss[] = [];
-  const ofAdded: Loss[] = [];
+  const ofAdditions: Loss[] = [];
   const left: Element[] = [];
   for (const each of children) {
     const own = lossesOf(each, element);
-    (adds(each.name, name) ? ofAdded : losses).push(...own);
+    (adds(each.name, name) ? ofAdditions : losses).push(...own);
     if (own.length === 0 && hasText(each)) left.push(each);
   }
   if (losses.length > 0) return losses;
   const invalid = invalidPartsIn(element, parent, left);
   if (!invalid) return NO_LOSSES;
-  return ofAdded.length > 0 ? ofAdded : [lossOfInvalidParts(element, left, invalid)];
+  return ofAdditions.length > 0 ? ofAdditions : [lossOfInvalidParts(element, left, invalid)];
 }
 
 /** By composite, the function that finds the limiting element with a similar name. */
@@ -72,7 +72,7 @@ export function lossOfMisspelt(element: Element, parent: Element): readonly Loss
   if (knownTag(name) || nameInOnix21(name)) return NO_LOSSES;
   if (!isComposite(parent.name) || !hasText(element)) return NO_LOSSES;
   const likely = likelyLimit(name, parent);
-  return likely === undefined ? NO_LOSSES : [unknown(element, parent, likely)];
+  return likely === undefined ? NO_LOSSES : [lossOfUnknown(element, parent, likely)];
 }
 
 /** The element with a similar name that limits the composite. */
@@ -83,7 +83,7 @@ function likelyLimit(name: string, parent: Element): string | undefined {
   )(name);
 }
 
-function unknown(element: Element, parent: Element, likely?: string): Loss {
+function lossOfUnknown(element: Element, parent: Element, likely?: string): Loss {
   const message = `ONIX has no such element in ${parent.name}${didYouMean(likely)}`;
   return { element, code: "unknown_element", message };
 }
