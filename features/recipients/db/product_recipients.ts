@@ -1,4 +1,4 @@
-import { isOpen, type View } from "../../../schema/view.ts";
+import { type Criteria, isOpen, type View } from "../../../schema/view.ts";
 import {
   joined,
   organization,
@@ -44,34 +44,60 @@ export async function listProductRecipients(
     order by left(r.name_key, 200), r.id
   `,
   );
-  const criteriaOfAll = all.map(({ view }) => criteriaOf(view));
-  const conditions = criteriaOfAll.flatMap((criteria) => criteria.map(({ keepsOut }) => keepsOut));
-  const [product] = await database.scan(unprepared(sql<{ kept_out: boolean[] }>`
-    select ${
-    conditions.length > 0 ? sql`to_json(array[${joined(conditions)}])` : raw("'[]'::json")
-  } as kept_out
-    from products p
-    where p.organization_id = ${organization} and p.id = ${id}
-  `));
-  if (!product) throw productNotFound(id);
-  const { kept_out: keptOut } = product;
+  const criteriaOfAll = all.map(({ view }) => criteriaOf(id, view));
+  const [found, ...keptOut] = await database.transaction(async (tx) => {
+    const results = await tx.send(
+      sql`select p.id from products p where p.organization_id = ${organization} and p.id = ${id}`,
+      ...criteriaOfAll.map(selectKeptOut),
+    );
+    await tx.commit();
+    return results;
+  });
+  if (found!.length === 0) throw productNotFound(id);
   return all.map(({ id, name, view, since }, i) => {
-    const own = keptOut.splice(0, criteriaOfAll[i]!.length);
-    const because = criteriaOfAll[i]!.flatMap(({ pointer }, j) => own[j] ? pointer : []);
+    const [{ kept_out }] = keptOut[i] as unknown as [{ kept_out: boolean[] }];
+    const because = criteriaOfAll[i]!.flatMap(({ pointer }, j) => kept_out[j] ? pointer : []);
     const isIn = because.length === 0;
     return { id, name, in_view: isIn, since: isIn && !isOpen(view) ? since : null, because };
   });
 }
 
-/** Returns the criteria of a view, each with the SQL condition that it hides product `p`. */
-function criteriaOf({ selection, except }: View): { pointer: string; keepsOut: Statement }[] {
+/**
+ * Selects which of the criteria hide the product. Each recipient has a statement of its own: planning
+ * one of all would take a time that is quadratic in their number.
+ */
+function selectKeptOut(criteria: readonly Criterion[]): Statement {
+  const conditions = criteria.map(({ keepsOut }) => keepsOut);
+  return unprepared(sql`
+    select ${
+    conditions.length > 0 ? sql`to_json(array[${joined(conditions)}])` : raw("'[]'::json")
+  } as kept_out
+  `);
+}
+
+/** A criterion of a view: its pointer, and the SQL condition that it hides the product. */
+interface Criterion {
+  pointer: string;
+  keepsOut: Statement;
+}
+
+function criteriaOf(id: string, { selection, except }: View): Criterion[] {
   const criteria = Object.entries(selection).map(([name, value]) => ({
     pointer: `/selection/${name}`,
-    keepsOut: sql`(true ${
-      viewConditions({ selection: { [name]: value }, except: null })
-    }) is not true`,
+    keepsOut: sql`not ${meets(id, { [name]: value })}`,
   }));
-  if (!except) return criteria;
-  const conditions = viewConditions({ selection: except, except: null });
-  return [...criteria, { pointer: "/except", keepsOut: sql`(true ${conditions}) is true` }];
+  return except ? [...criteria, { pointer: "/except", keepsOut: meets(id, except) }] : criteria;
+}
+
+/**
+ * The condition that the product meets all criteria. They stand in the WHERE clause: as a value, `in
+ * (select …)` would read all products that meet them.
+ */
+function meets(id: string, criteria: Criteria): Statement {
+  return sql`exists (
+    select from products p
+    where p.organization_id = ${organization} and p.id = ${id} ${
+    viewConditions({ selection: criteria, except: null })
+  }
+  )`;
 }
