@@ -88,7 +88,7 @@ begin
     array_agg(format('alter table %s drop constraint %I', k.conrelid::regclass, k.conname)),
     array_agg(
       format('alter table %s add constraint %I %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
-      order by k.conname
+      order by k.oid
     ) filter (
       where k.confrelid <> 'organizations'::regclass or k.conrelid::regclass::text <> all (reference_tables)
     )

@@ -10,7 +10,7 @@ import { send, SETTINGS } from "../support/app/harness.ts";
 import { createOrganization } from "../support/app/organization.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
 import { copyOfSql, MIGRATIONS } from "../support/sql/folder.ts";
-import { script } from "../support/sql/script.ts";
+import { script, type Session } from "../support/sql/script.ts";
 import { exported, imported } from "../support/client/transfer.ts";
 import { recorded } from "../support/app/recording.ts";
 import { TIMED } from "../support/app/deadline.ts";
@@ -49,6 +49,7 @@ Deno.test(
       await sql`update pg_dist_node set shouldhaveshards = false`;
     });
 
+    const keys = await keysOf(sql);
     await sql.unsafe(await readDistribution());
     // A service would be started again now.
     const database = recorded(app.database, () => {}, { isDistributed: true });
@@ -68,6 +69,13 @@ Deno.test(
       const triggers = await sql`select tgname from pg_trigger where not tgisinternal`;
 
       assertEquals([...triggers], []);
+    });
+
+    await it("checks keys in the order of before, in which errors name them", async () => {
+      const kept = await keysOf(sql);
+
+      assertEquals(kept, keys.filter((key) => kept.includes(key)));
+      assert(kept.length > keys.length - 5);
     });
 
     await it("lets other sessions read alone unless they ask for more, and plan as the service does", async () => {
@@ -205,6 +213,14 @@ Deno.test(
     });
   },
 );
+
+/** The foreign keys, in the order in which the database checks those of a table. */
+async function keysOf(sql: Session): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select conname as name from pg_constraint where contype = 'f' order by oid
+  `;
+  return rows.map(({ name }) => name);
+}
 
 Deno.test("Migrations distribute the tables that they create", TIMED, async () => {
   await using app = await openOwnApp();
