@@ -59,6 +59,18 @@ const NOTHING_SENT: Sent = {
   checkCredentials: () => Promise.resolve(),
 };
 
+/** A request whose caller is known. */
+type Known = Routed & { caller: AuthenticatedCaller };
+
+/** What the headers of a request say of its body. */
+interface Announced {
+  /** The `Idempotency-Key`. */
+  key: string | undefined;
+  isEmpty: boolean;
+  /** Its bytes, or as many as it may have. */
+  length: number;
+}
+
 type CompleteErrors = (database: Queries, error: ApiError) => Promise<ApiError>;
 
 /**
@@ -131,6 +143,35 @@ export function createGuard(
       }
     };
 
+    /** Reads the query. A short one is read at once. */
+    const readParameters = (context: Known): unknown => {
+      const { url, shares } = context;
+      if (!url.search && !hasDefaults) return NO_QUERY;
+      const read = () => readQuery(parameters, url);
+      return url.search.length > SHORT_QUERY ? shares.parsing.run(context, read) : read();
+    };
+
+    /** Reads what the headers say of the body. */
+    const announcedBy = (request: Request, maxBytes: number): Announced => {
+      const key = hasKey ? idempotencyKeyOf(request) : undefined;
+      const isEmpty = isBodyOptional === true && !hasBody(request);
+      const length = isEmpty ? 0 : schema ? jsonLength(request, maxBytes) : STREAMED_BODY_BYTES;
+      return { key, isEmpty, length };
+    };
+
+    const readSent = async (
+      context: Known,
+      database: Queries,
+      schema: BodySchema,
+      { key, isEmpty, length }: Announced,
+    ): Promise<Sent> => {
+      const { text, body } = isEmpty
+        ? readNoBody(schema)
+        : await readBody(context, database, schema, length, complete);
+      const checkCredentials = row.isLong ? checkOf(context) : NOTHING_SENT.checkCredentials;
+      return { body, keyed: { operation: context.operation, key, text }, checkCredentials };
+    };
+
     return async (context) => {
       const { services, shares, request, url, deadline } = context;
       checkReady(services);
@@ -146,11 +187,7 @@ export function createGuard(
       context.memory = texts;
       const author = { by: caller.by, operation: row.id, requestId: context.requestId };
       const database = queriesOf(context, caller, author);
-      let query = NO_QUERY;
-      if (url.search || hasDefaults) {
-        const read = () => readQuery(parameters, url);
-        query = url.search.length > SHORT_QUERY ? await shares.parsing.run(known, read) : read();
-      }
+      const query = await readParameters(known);
       const { recipient } = query as { recipient?: string };
       const view = isOfView && (recipient || caller.recipient)
         ? await findView(context, caller, recipient)
@@ -167,35 +204,20 @@ export function createGuard(
           : NOTHING_SENT;
         return await handler(Object.assign(known, parts, sent));
       }
-      const key = hasKey ? idempotencyKeyOf(request) : undefined;
-      const isEmpty = isBodyOptional === true && !hasBody(request);
-      const limit = services.maxBodyBytes;
-      const length = isEmpty ? 0 : schema ? jsonLength(request, limit) : STREAMED_BODY_BYTES;
+      const announced = announcedBy(request, services.maxBodyBytes);
       // A request that holds memory for its body may wait for that of texts, never the other way
       // around: two requests would wait for each other.
       using held = await shares.bodies.enter(
         caller,
         isStreamed ? "long" : "short",
         deadline,
-        Math.max(MIN_BODY_BYTES, length * PARSED),
+        bytesOfBody(announced.length),
       );
-      let sent: Sent;
-      if (schema) {
-        const { text, body } = isEmpty
-          ? readNoBody(schema)
-          : await readBody(known, database, schema, length, complete);
-        // Without Content-Length, the maximum was reserved.
-        held.shrink(Math.max(MIN_BODY_BYTES, text.length * PARSED));
-        const checkCredentials = row.isLong ? checkOf(context) : NOTHING_SENT.checkCredentials;
-        sent = {
-          ...NOTHING_SENT,
-          checkCredentials,
-          body,
-          keyed: { operation: context.operation, key, text },
-        };
-      } else {
-        sent = { ...NOTHING_SENT, checkCredentials: checkOf(context) };
-      }
+      const sent = schema
+        ? await readSent(known, database, schema, announced)
+        : { ...NOTHING_SENT, checkCredentials: checkOf(context) };
+      // Without Content-Length, the maximum was reserved.
+      if (schema) held.shrink(bytesOfBody(sent.keyed.text.length));
       if (memory) await texts.reserve(memory);
       const admitted = Object.assign(known, parts, sent);
       return await withWarnings(admitted, await handler(admitted));
@@ -203,9 +225,14 @@ export function createGuard(
   };
 }
 
+/** The memory that a body of this length takes, in bytes. */
+function bytesOfBody(length: number): number {
+  return Math.max(MIN_BODY_BYTES, length * PARSED);
+}
+
 /** Reads a JSON body. If it is invalid, the error also lists the errors of its references. */
 async function readBody(
-  context: Context & { caller: AuthenticatedCaller },
+  context: Known,
   database: Queries,
   schema: BodySchema,
   length: number,
