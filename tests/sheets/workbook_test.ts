@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ZipReader, ZipWriter } from "@zip.js/zip.js/lib/zip-core-native.js";
 import { type Cell, textOf } from "../../features/sheets/schema/cell.ts";
 import type { SheetFile } from "../../features/sheets/schema/file.ts";
@@ -381,6 +383,38 @@ for (const [what, parts] of Object.entries(LARGE)) {
 }
 
 /** A turn of the event loop. */
+Deno.test("A workbook may have an empty text as the first of its shared ones", async () => {
+  const bytes = await packed(partsWith(
+    texts(1, "title", "subtitle") + '<row r="2"><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row>',
+    { strings: "<si><t/></si><si><t>Emma</t></si>" },
+  ));
+  assertEquals(await rowsOf(bytes), [["title", "subtitle"], ["", "Emma"]]);
+});
+
+Deno.test("An error in a workbook does not keep the text of its cell in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const cell = (type: string) => `<row><c t="${type}"><v>${"x".repeat(400_000)}</v></c></row>`;
+  for (const type of ["e", "d"]) {
+    const bytes = await packed({
+      ...partsWith(""),
+      "xl/worksheets/sheet1.xml": repeated("<worksheet><sheetData>", cell(type), 100),
+    });
+    const file = await opened(bytes);
+    collect();
+    const before = Deno.memoryUsage().heapUsed;
+
+    const rows: Cell[][] = [];
+    await assertRejects(async () => {
+      for await (const { cells } of file.rows()) rows.push(cells);
+    });
+
+    collect();
+    assert(rows.length > 90);
+    assert(Deno.memoryUsage().heapUsed < before + 10 * MIB, type);
+  }
+});
+
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 Deno.test("A workbook is written as its rows come, and ends with their error", async () => {

@@ -1,3 +1,4 @@
+import { excerpt } from "../../../../schema/excerpt.ts";
 import { MAX_ROW } from "../file.ts";
 import { type Archive, damaged, tooLarge, unsupported } from "./archive.ts";
 import { showsDay } from "./days.ts";
@@ -54,12 +55,12 @@ export async function openBook(
     readable.find(({ state }) => state === "visible") ?? readable[0];
   if (!sheet) throw damaged("It has no sheet");
   const others = readable.filter((one) => one !== sheet).map(({ name }) =>
-    `"${name.slice(0, 50)}"`
+    `"${excerpt(name, 50)}"`
   );
   const partOf = (type: string) => links.values().find((link) => link.type === type)?.target;
   return {
     part: links.get(sheet.id)!.target,
-    name: sheet.name.slice(0, 50),
+    name: excerpt(sheet.name, 50),
     others,
     isFrom1904,
     strings: await readStrings(archive, partOf("sharedStrings"), strings, pace),

@@ -1,3 +1,4 @@
+import { excerpt } from "../../../../schema/excerpt.ts";
 import type { TypedCell } from "../cell.ts";
 
 /* Days in workbooks: numbers whose format shows a date. */
@@ -38,7 +39,7 @@ export function cellOfSerial(serial: number, isFrom1904: boolean): TypedCell {
 /** The cell of a day as ISO 8601 writes it. */
 export function dayOrTime(text: string): TypedCell {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:T(.*))?$/.exec(text) ?? [];
-  if (!day) return { kind: "error", text: `${text.slice(0, 40)} is no day: enter it again` };
+  if (!day) return { kind: "error", text: `${excerpt(text, 40)} is no day: enter it again` };
   return /^(?:00:00(?::00(?:\.0+)?)?)?$/.test(time ?? "")
     ? { kind: "day", text: day }
     : { kind: "time", text };

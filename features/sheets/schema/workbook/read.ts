@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { excerpt } from "../../../../schema/excerpt.ts";
 import { type Cell, isBlank, textOf, type TypedCell } from "../cell.ts";
 import { MAX_COLUMNS } from "../columns.ts";
 import { faultAt, MAX_ROW, type Row, type SheetFile } from "../file.ts";
@@ -39,7 +40,7 @@ export async function openWorkbook(
   const messages: FileMessage[] = book.others.length === 0 ? [] : [{
     severity: "warning",
     code: "other_sheets",
-    message: `Only the sheet "${book.name}" was read, not: ${book.others.join(", ")}`.slice(0, 500),
+    message: excerpt(`Only the sheet "${book.name}" was read, not: ${book.others.join(", ")}`, 500),
   }];
   let isHiddenShown = false;
   return {
@@ -247,7 +248,7 @@ class RowReader {
       case "e":
         return {
           kind: "error",
-          text: `${text.slice(0, 40)} is the error of a formula: correct it`,
+          text: `${excerpt(text, 40)} is the error of a formula: correct it`,
         };
       case "d":
         return dayOrTime(text.trim());

@@ -21,7 +21,7 @@ export class SharedStrings {
   /** For each string its block, where it begins and how long it is. */
   #places = new Uint32Array(3 * 1_024);
   #count = 0;
-  #used = BLOCK_BYTES;
+  #used = 0;
   /** The bytes that there is room for. */
   #room: number;
 
@@ -33,7 +33,7 @@ export class SharedStrings {
     const length = Buffer.byteLength(text);
     this.#room -= length + STRING_BYTES;
     if (this.#room < 0) throw tooLarge("The texts of the workbook take too much memory");
-    if (this.#used + length > BLOCK_BYTES) {
+    if (this.#blocks.length === 0 || this.#used + length > BLOCK_BYTES) {
       this.#blocks.push(Buffer.alloc(Math.max(BLOCK_BYTES, length)));
       this.#used = 0;
     }
