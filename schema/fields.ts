@@ -30,7 +30,7 @@ export interface About {
   sentence: string;
   /**
    * Its path in ONIX, relative to the composite of the object, from which reading and writing
-   * follow (`onix/mapping/path.ts`). Default: the field's name in PascalCase. Null: it has none.
+   * follow (`features/onix/schema/codecs/path.ts`). Default: the field's name in PascalCase. Null: it has none.
    * Example: `Extent[ExtentType=00,ExtentUnit=03]/ExtentValue`.
    */
   element?: string | null;

@@ -9,7 +9,7 @@ const PATH = "/api/onix/products";
 
 const it = onixTestsOf("Products in ONIX");
 
-/** Follows the feed from a path until `isEnough`, and returns its records and the next path. */
+/** Follows the feed from a path until it has `count` records. Returns them and the next path. */
 async function follow(
   { org }: { org: Organization },
   path: string,
