@@ -274,6 +274,10 @@ const HOSTILE: Record<string, [status: number, bytes: () => Promise<Bytes>]> = {
     return packed({ ...parts, [links]: parts[links].replace("</Relationships>", long) });
   }],
   "ten thousand folders": [413, () => Promise.resolve(folders(10_001))],
+  "folders with names of 60 KB": [
+    415,
+    () => Promise.resolve(folders(500, `${"n".repeat(60_000)}/`)),
+  ],
   "blanks without end": [413, () =>
     packed({
       ...partsWith(""),
@@ -296,23 +300,26 @@ const HOSTILE: Record<string, [status: number, bytes: () => Promise<Bytes>]> = {
 };
 
 /** An archive with so many folders, as its directory says. */
-function folders(count: number): Bytes {
-  const entry = new Uint8Array(48);
+function folders(count: number, name = "a/"): Bytes {
+  const { length } = name;
+  const size = 46 + length;
+  const entry = new Uint8Array(size);
   const view = new DataView(entry.buffer);
   view.setUint32(0, 0x02014b50, true);
-  view.setUint16(28, 2, true);
-  entry.set(encode("a/"), 46);
-  const bytes = new Uint8Array(32 + count * 48 + 22);
+  view.setUint16(28, length, true);
+  entry.set(encode(name), 46);
+  const start = 30 + length;
+  const bytes = new Uint8Array(start + count * size + 22);
   bytes.set(encode("PK\x03\x04"));
-  bytes.set(encode("a/"), 30);
-  bytes[26] = 2;
-  for (let i = 0; i < count; i++) bytes.set(entry, 32 + i * 48);
-  const end = new DataView(bytes.buffer, 32 + count * 48);
+  bytes.set(encode(name), 30);
+  new DataView(bytes.buffer).setUint16(26, length, true);
+  for (let i = 0; i < count; i++) bytes.set(entry, start + i * size);
+  const end = new DataView(bytes.buffer, start + count * size);
   end.setUint32(0, 0x06054b50, true);
   end.setUint16(8, count, true);
   end.setUint16(10, count, true);
-  end.setUint32(12, count * 48, true);
-  end.setUint32(16, 32, true);
+  end.setUint32(12, count * size, true);
+  end.setUint32(16, start, true);
   return bytes;
 }
 

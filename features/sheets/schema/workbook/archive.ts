@@ -22,8 +22,9 @@ configure({ useWebWorkers: false, chunkSize: CHUNK });
 /** The most entries of an archive, parts and folders. A workbook has a few dozen. */
 const MAX_PARTS = 10_000;
 
-/** The entries that are read before other requests run. */
-const PACED = 100;
+/** The bytes of the directory that are read before other requests run, and those of an entry without its texts. */
+const READ_AT_ONCE = 32_768;
+const ENTRY_BYTES = 256;
 
 export interface ArchiveOptions {
   /** The most bytes of all parts that are read, unpacked. */
@@ -95,12 +96,19 @@ export async function openArchive(
   });
   const parts = new Map<string, FileEntry>();
   let entries = 0;
+  let read = 0;
   try {
     for await (const entry of reader.getEntriesGenerator()) {
       if (entry.encrypted) throw unsupported("The workbook is encrypted: remove its password");
       // Folders are entries, too.
       if (entries++ >= MAX_PARTS) throw tooLarge(`A workbook has at most ${MAX_PARTS} parts`);
-      if (entries % PACED === 0) await pace();
+      const { rawFilename, rawExtraField, rawComment } = entry;
+      for (const { length } of [rawFilename, rawExtraField, rawComment]) read += length;
+      read += ENTRY_BYTES;
+      if (read > READ_AT_ONCE) {
+        await pace();
+        read = 0;
+      }
       if (entry.directory) continue;
       const key = keyOf(entry.filename.replaceAll("\\", "/"));
       if (parts.has(key)) throw damaged(`${entry.filename} is there twice`);
