@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { testsOf } from "../support/app/harness.ts";
 import { assertStretches } from "../support/app/stretches.ts";
 import { LARGEST } from "../support/data/largest.ts";
@@ -71,6 +71,38 @@ for (const [what, bodyOf] of Object.entries(LARGEST)) {
     );
   }, ON_POSTGRESQL);
 }
+
+/** The name of a record, almost as long as one may be. */
+const nameOf = (i: number) => `${i} ${"Ünd Änne ".repeat(60)}`.slice(0, 490);
+
+it("lets others run: 1,500 names in place of ids", async ({ org, app, sql }) => {
+  const ask = clientOf(app.handler, org.key);
+  const { id } = await org.create();
+  const names = Array.from({ length: 5_000 }, (_, i) => nameOf(i));
+  for (const table of ["contributors", "collections", "custom_fields"]) {
+    await sql`
+      insert into ${sql(table)} (organization_id, id, name)
+      select ${org.id}, gen_random_uuid(), n
+      from jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) n
+    `;
+  }
+  const given = names.slice(0, 500);
+  const body = JSON.stringify({
+    contributors: given.map((name) => ({ contributor_name: name, contributor_role_code: "A01" })),
+    product_collections: given.map((name) => ({ collection_name: name })),
+    custom_fields: given.map((name) => ({ field_name: name, field_value: "A" })),
+  });
+  const misspelt = body.replaceAll("Änne", "Anne");
+
+  await assertStretches("known names", () => ask("PUT", `/products/${id}`, body));
+  await assertStretches("unknown names", async () => {
+    await assertRejects(
+      () => ask("PUT", `/products/${id}`, misspelt),
+      Error,
+      "more than 100 errors",
+    );
+  });
+}, ON_POSTGRESQL);
 
 /** The last version of the product. */
 async function versionOf(ask: ReturnType<typeof clientOf>, path: string): Promise<string> {
