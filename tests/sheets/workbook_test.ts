@@ -422,6 +422,19 @@ Deno.test("An error in a workbook does not keep the text of its cell in memory",
   }
 });
 
+Deno.test("A workbook with any damaged byte is read to its end, or refused", async () => {
+  const bytes = await packed(
+    partsWith(texts(1, "title") + texts(2, "Emma"), { strings: "<si><t>A</t></si>" }),
+  );
+  for (let at = 0; at < bytes.length; at += 2) {
+    try {
+      await rowsOf(bytes.with(at, bytes[at]! ^ 0xff));
+    } catch (error) {
+      assert(error instanceof ApiError, `${at}: ${error}`);
+    }
+  }
+});
+
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 Deno.test("A workbook is written as its rows come, and ends with their error", async () => {

@@ -56,9 +56,16 @@ export class Archive {
     if (!part) throw damaged(`${name} is missing`);
     // A part that declares too many bytes is refused; one that declares fewer is counted.
     this.#count(key, part.uncompressedSize);
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    let fail = (_error: Error) => {};
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
+      start: (controller) => void (fail = (error) => controller.error(error)),
+    });
     const unpacking = part.getData(writable, { checkSignature: true })
-      .then(() => undefined, (error: Error) => error);
+      .then(() => undefined, (error: Error) => {
+        // The stream would stay open, and its reader would wait forever.
+        fail(error);
+        return error;
+      });
     let size = 0;
     try {
       for await (const chunk of readable) {
