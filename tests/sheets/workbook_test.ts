@@ -273,6 +273,8 @@ const HOSTILE: Record<string, [status: number, bytes: () => Promise<Bytes>]> = {
     const long = `<Relationship Id="z" Target="${"x".repeat(2_000)}"/></Relationships>`;
     return packed({ ...parts, [links]: parts[links].replace("</Relationships>", long) });
   }],
+  "a cell in a cell": [400, () => packed(partsWith("<row><c><c/></c></row>"))],
+  "a row in a cell": [400, () => packed(partsWith("<row><c><row/></c></row>"))],
   "ten thousand folders": [413, () => Promise.resolve(folders(10_001))],
   "folders with names of 60 KB": [
     415,

@@ -191,6 +191,7 @@ class RowReader {
   }
 
   #beginRow({ r, hidden }: Attributes): void {
+    if (this.#row) throw damaged("A row is in another row");
     const line = r === undefined ? this.#line + 1 : Number(r);
     if (!Number.isInteger(line) || line <= this.#line) {
       throw damaged(`Row ${r?.slice(0, 20)} is not in its order`);
@@ -202,6 +203,7 @@ class RowReader {
 
   #beginCell(attributes: Attributes): void {
     if (!this.#row) throw damaged("A cell is in no row");
+    if (this.#cell) throw damaged("A cell is in another cell");
     const column = attributes.r === undefined ? this.#column + 1 : columnOf(attributes.r);
     if (column <= this.#column) {
       throw damaged(`The cell ${attributes.r?.slice(0, 20)} is not in its order`);
