@@ -189,7 +189,7 @@ function brokenRules(statements: Iterable<string>, schema: Schema) {
 
 /** Files whose statements no request sends, or which name no table. */
 const OF_OPERATORS =
-  /^db\/(command_line|commands|connections)\/|^db\/(database|migrate|origin|replica|snapshot)\.ts$|^features\/transfer\//;
+  /^db\/(command_line|commands|connections)\/|^db\/(database|demo|migrate|origin|replica|snapshot)\.ts$|^features\/transfer\//;
 
 const ROOT = new URL("../../", import.meta.url);
 
