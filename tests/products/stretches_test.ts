@@ -78,7 +78,7 @@ const nameOf = (i: number) => `${i} ${"Ünd Änne ".repeat(60)}`.slice(0, 490);
 it("lets others run: 1,500 names in place of ids", async ({ org, app, sql }) => {
   const ask = clientOf(app.handler, org.key);
   const { id } = await org.create();
-  const names = Array.from({ length: 5_000 }, (_, i) => nameOf(i));
+  const names = Array.from({ length: 1_000 }, (_, i) => nameOf(i));
   for (const table of ["contributors", "collections", "custom_fields"]) {
     await sql`
       insert into ${sql(table)} (organization_id, id, name)
