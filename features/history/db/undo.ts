@@ -1,14 +1,12 @@
 import { ApiError } from "../../../schema/errors.ts";
-import { joined, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
+import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
 import type { Queries } from "../../../db/database.ts";
 import { transactionOrDryRun } from "../../../db/dry_run.ts";
 import { ImportEnded } from "../../../db/import_ended.ts";
-import { parseProduct, sizeOfDocument, versionJson } from "../../../db/products/document.ts";
-import { groupsOf } from "../../../db/products/read_many.ts";
-import { DAY_MS, rfc3339 } from "../../../db/times.ts";
+import { DAY_MS } from "../../../db/times.ts";
 import { MAX_UUID, NIL_UUID } from "../../../db/uuid.ts";
-import { changedBy, REQUEST_DAYS, type VersionAuthor } from "../schema.ts";
+import { REQUEST_DAYS } from "../schema.ts";
 import {
   UNDO_OUTCOMES,
   type UndoMessage,
@@ -18,25 +16,17 @@ import {
   UndoTally,
 } from "../schema/undo.ts";
 import type { Pace } from "../../../schema/turns.ts";
-import { authorColumns, keyOfAuthor } from "./history.ts";
-import {
-  isLastVersion,
-  lastState,
-  lockReturning,
-  type RestoringCause,
-  type Returning,
-  returningColumns,
-  writeRestorations,
-} from "./restorations.ts";
-import { ProductState, stateColumns, stateOf, type StateRow } from "./state.ts";
-import { changedNames, planUndo, refused, type UndoPlan, type UndoStates } from "./undo_plan.ts";
-import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
+import { LaterChanges } from "./later_changes.ts";
+import { lockReturning, type RestoringCause, writeRestorations } from "./restorations.ts";
+import { planUndo, refused, type UndoPlan } from "./undo_plan.ts";
+import { readStates, type UndoneRequest } from "./undo_states.ts";
 import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
 
 /*
  * Undoes a request: reverts its changes of products, a hundred per transaction.
  *
  *     findPieces         walks the versions of the request in the order of their times, in pieces
+ *     readStates         undo_states.ts   reads the states of the products, as many as memory allows
  *     planUndo           undo_plan.ts     plans the change of a product
  *     writeRestorations  restorations.ts  writes the changes, like restorations and batches
  *
@@ -60,13 +50,6 @@ const GROUP = 100;
 
 /** The maximum number of versions, of all requests, that a statement reads. */
 const MAX_WALKED = 5_000;
-
-/** The request that is undone, and the version at which its undo begins. */
-interface UndoneRequest {
-  request: string;
-  since: string;
-  start: string;
-}
 
 /**
  * Undoes a request, and reports the outcome of its products. Throws `NOT_FOUND` if no kept version
@@ -217,12 +200,8 @@ async function undoGroup(
   return await transactionOrDryRun(database, isDryRun, async (tx) => {
     const own = await lockReturning(tx, ids);
     const plans: UndoPlan[] = [];
-    for (const group of await inMemory(tx, ids, undone)) {
-      const [rows] = await tx.send(selectStates(group, undone, own));
-      for (const row of rows) {
-        await pace();
-        plans.push(await planUndo(await statesOf(row, pace), pace));
-      }
+    for await (const states of readStates(tx, ids, { ...undone, own }, pace)) {
+      plans.push(await planUndo(states, pace));
     }
     await writePlans(tx, plans, pace);
     const outcomes: UndoOutcome[] = [];
@@ -230,126 +209,6 @@ async function undoGroup(
     for (const plan of plans) outcomes.push(await outcomeOf(plan, later));
     return outcomes;
   });
-}
-
-/** The first products that fit into the memory of a group, divided into those that are read together. */
-async function inMemory(
-  tx: Transaction,
-  ids: readonly string[],
-  undone: UndoneRequest,
-): Promise<string[][]> {
-  const [sizes] = await tx.send(sizesOfStates(ids, undone));
-  const sized: typeof sizes[number][] = [];
-  let total = 0;
-  for (const size of sizes) {
-    total += size.bytes;
-    if (total > MAX_RESPONSE_BYTES && sized.length > 0) break;
-    sized.push(size);
-  }
-  return groupsOf(sized).map(({ ids }) => ids);
-}
-
-interface StatesRow extends Returning {
-  before: string | null;
-  before_version: string | null;
-  after: string | null;
-  now: string | null;
-  /** Whether nothing has been written since the request. */
-  is_last: boolean;
-}
-
-/** The id of product `r`. */
-const productId = raw("r.id");
-
-/** The products `r`, in this order. */
-function productsOf(ids: readonly string[]): Statement {
-  return sql`
-    unnest((select string_to_array(${ids.join()}, ',')::uuid[])) with ordinality r (id, place)
-  `;
-}
-
-/** Joins versions `b`, `a` and `n` of product `r`: before the request, after it, and now. */
-function joinStates({ request, start }: UndoneRequest): Statement {
-  const ofProduct = sql`d.organization_id = ${organization} and d.product_id = ${productId}`;
-  const columns =
-    sql`select d.change_version, d.event, d.summary, d.details from product_documents d`;
-  return sql`
-    cross join lateral (
-      select min(d.change_version) as first, max(d.change_version) as last
-      from product_documents d
-      where ${ofProduct} and d.request_id = ${request} and d.change_version < ${start}::bigint
-    ) q
-    cross join lateral (
-      select d.event
-      from product_documents d
-      where ${ofProduct} and d.change_version = q.first
-      limit 1
-    ) f
-    left join lateral (
-      ${columns}
-      where ${ofProduct} and d.change_version < q.first and f.event <> 'created'
-      order by d.change_version desc
-      limit 1
-    ) b on true
-    left join lateral (
-      ${columns}
-      where ${ofProduct} and d.change_version = q.last
-      limit 1
-    ) a on true
-    left join lateral (select * from ${lastState(productId)} n) n on true
-  `;
-}
-
-function sizesOfStates(
-  ids: readonly string[],
-  undone: UndoneRequest,
-): Statement<{ id: string; bytes: number }> {
-  const bytesOf = (version: string) =>
-    raw(`coalesce(octet_length(${version}.summary) + octet_length(${version}.details), 0)`);
-  return sql`
-    select ${productId}, (${joined(["b", "a", "n"].map(bytesOf), "+")})::float8 as bytes
-    from ${productsOf(ids)}
-    ${joinStates(undone)}
-    order by r.place
-  `;
-}
-
-function selectStates(
-  ids: readonly string[],
-  undone: UndoneRequest,
-  own: string,
-): Statement<StatesRow> {
-  return sql`
-    select
-      ${returningColumns(productId)}, b.change_version::text as before_version,
-      a.change_version = n.change_version as is_last,
-      (select ${versionJson} from (select b.summary, b.details) d) as before,
-      (select ${versionJson} from (select a.summary, a.details) d) as after,
-      case
-        when a.change_version <> n.change_version
-          then (select ${versionJson} from (select n.summary, n.details) d)
-      end as now
-    from ${productsOf(ids)}
-    ${joinStates(undone)}
-    where ${isLastVersion(productId, own)}
-    order by r.place
-  `;
-}
-
-async function statesOf(row: StatesRow, pace: Pace): Promise<UndoStates> {
-  const { exists, is_last, id, next } = row;
-  const parse = async (product: string | null) =>
-    product === null ? undefined : await parseProduct(product, pace);
-  const after = await parse(row.after);
-  return {
-    id,
-    exists,
-    next,
-    beforeVersion: row.before_version,
-    before: await parse(row.before),
-    after,
-    now: exists ? is_last ? after : await parse(row.now) : undefined,
-  };
 }
 
 /** A plan with its change. */
@@ -399,96 +258,6 @@ async function outcomeOf(
     changes,
     messages: [...messages, ...since],
   };
-}
-
-/** The maximum number of versions that are searched for the author of a later change. */
-const MAX_LATER = 20;
-
-interface LaterRow extends VersionAuthor, StateRow {
-  at: string;
-  event: string;
-  /** The bytes of this version and of those after it. */
-  total: number;
-}
-
-/** Finds the authors of later changes of a group's products. */
-class LaterChanges {
-  readonly #tx: Transaction;
-  readonly #undone: UndoneRequest & { own: string };
-  readonly #pace: Pace;
-  /** The bytes of versions that may still be read. Without room, no author is named. */
-  #room = MAX_RESPONSE_BYTES;
-
-  constructor(tx: Transaction, undone: UndoneRequest & { own: string }, pace: Pace) {
-    this.#tx = tx;
-    this.#undone = undone;
-    this.#pace = pace;
-  }
-
-  /** Returns a message for each of these fields, with the author of its later change. */
-  async messages(id: string, names: readonly string[]): Promise<UndoMessage[]> {
-    const rows = await this.#read(id);
-    const authors = new Map<string, LaterRow>();
-    for (const [i, row] of rows.slice(0, -1).entries()) {
-      const [after, before] = [stateOf(row), stateOf(rows[i + 1]!)];
-      const changed = after && before
-        ? await changedNames(
-          ...await ProductState.differing(before, after, this.#pace),
-          this.#pace,
-        )
-        : names;
-      for (const name of ["", ...changed]) if (!authors.has(name)) authors.set(name, row);
-    }
-    return names.map((name) => {
-      const made = authors.get(name) ?? rows[0];
-      const what = name === "" ? "The product" : `"${name}"`;
-      return {
-        severity: "warning",
-        code: "changed_since",
-        pointer: name && `/${name}`,
-        message: made
-          ? `${what} was changed at ${made.at} by ${authorText(made)}: it stays as it is`
-          : `${what} was changed since: it stays as it is`,
-      };
-    });
-  }
-
-  /** Reads the versions since the request, and its last one, as many as there is room for. */
-  async #read(id: string): Promise<LaterRow[]> {
-    const { request, start, own } = this.#undone;
-    const [rows] = await this.#tx.send(sql<LaterRow>`
-      select
-        ${rfc3339("d.changed_at")} as at, d.event, ${authorColumns}, ${stateColumns},
-        d.total::float8
-      from (
-        select d.*, sum(${sizeOfDocument}) over (order by d.change_version desc) as total
-        from (
-          select d.*
-          from product_documents d
-          where d.organization_id = ${organization} and d.product_id = ${id}
-            and d.change_version < ${own}::bigint and d.change_version >= (
-              select max(l.change_version)
-              from product_documents l
-              where l.organization_id = ${organization} and l.product_id = ${id}
-                and l.request_id = ${request} and l.change_version < ${start}::bigint
-            )
-          order by d.change_version desc
-          limit ${MAX_LATER + 1}
-        ) d
-      ) d
-      ${keyOfAuthor}
-      where d.total <= ${this.#room}::float8
-      order by d.change_version desc
-    `);
-    this.#room -= rows.at(-1)?.total ?? 0;
-    return rows;
-  }
-}
-
-function authorText(author: VersionAuthor): string {
-  const { kind, id, name } = changedBy(author);
-  return [kind, id, name && `(${name})`, author.operation && `with ${author.operation}`]
-    .filter(Boolean).join(" ");
 }
 
 /** Counts the products by outcome. */
