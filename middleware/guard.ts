@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Author } from "../db/connections/transaction.ts";
 import type { Queries } from "../db/database.ts";
 import type { KeyedRequest } from "../db/idempotency.ts";
@@ -138,7 +139,7 @@ export function createGuard(
     const checkOf = (context: Context, named?: string, view?: View) => async () => {
       const caller = await authenticate(context);
       checkPermission(caller, permission);
-      if (view && view !== await findView(context, caller, named)) {
+      if (view && !isDeepStrictEqual(view, await findView(context, caller, named))) {
         throw unavailable("The view of the recipient has changed");
       }
     };
