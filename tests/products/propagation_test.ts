@@ -3,11 +3,12 @@ import { keepPropagating, propagateRenames } from "../../features/changes/db/ren
 import { Activity } from "../../db/background.ts";
 import type { Database } from "../../db/database.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { openApp } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
+import { openOwnApp } from "../support/app/own_app.ts";
 
 Deno.test("Propagation of renames", async ({ step: it }) => {
-  await using app = await openApp();
+  // Other tests rename records meanwhile.
+  await using app = await openOwnApp();
 
   /** The database, whose chunks have these numbers of records, and then none. */
   function withChunks(...chunks: (() => Promise<number>)[]): Database {
