@@ -7,6 +7,7 @@ import type { Fields } from "../../schema/fields.ts";
 import { SCALARS } from "../../schema/product.ts";
 import { fullBody } from "../support/data/bodies.ts";
 import { testsOf } from "../support/app/harness.ts";
+import { settled } from "../support/app/settled.ts";
 
 const it = testsOf("GET /products/{id}");
 
@@ -146,6 +147,7 @@ it("shows a field that a stored document of an older release does not have", asy
 
   const { body: { data: shown } } = await org.get(path);
   const { body: { data: [listed] } } = await org.get("/api/products");
+  await settled(sql);
   const { body: { data: [changed] } } = await org.get("/api/products/changes");
   const { body: { data: history } } = await org.get(`${path}/history`);
 
