@@ -123,7 +123,10 @@ interface LockedState extends State {
   safe: string;
 }
 
-/** The node of an organization counts other transactions: so no table of organizations is asked for them. */
+/**
+ * Selects the version of the transaction, and the horizon. It reads no table of an organization: that
+ * may be on a node of Citus, which counts transactions of its own.
+ */
 const place = sql<Pick<LockedState, "own" | "safe">>`
   select
     change_version()::text as own,

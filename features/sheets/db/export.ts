@@ -47,8 +47,9 @@ const LENGTH_AT_ONCE = 262_144;
 /**
  * Writes the products that a query finds, group by group. Their ids are read first, so that no
  * transaction waits for a slow client. A product that is deleted meanwhile has no row. `queries`
- * begins a new time limit for each group, and throws if the credentials have ended. `pace` is awaited before each column and row, so that
- * other requests run. Throws `VALIDATION_ERROR` for an unknown or repeated column.
+ * begins a new time limit for each group, and throws if the credentials have ended. `pace` is
+ * awaited before each column and row, so that other requests run. Throws `VALIDATION_ERROR` for an
+ * unknown or repeated column.
  */
 export async function exportSheet(
   queries: () => Promise<SheetReader>,
