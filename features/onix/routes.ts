@@ -4,7 +4,7 @@ import { ImportEnded } from "../../db/import_ended.ts";
 import { importMessage } from "./db/in/import.ts";
 import { messageText, readSender } from "./db/out/message.ts";
 import { OutgoingRecords } from "./db/out/outgoing_records.ts";
-import { getSource, textOfSender } from "./db/out/record_source.ts";
+import { getRecord, textOfSender } from "./db/out/record_source.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { etagOf } from "../../db/entity_tag.ts";
 import { openText } from "../../middleware/body.ts";
@@ -17,8 +17,9 @@ import { cursorText, isFetched } from "../changes/schema.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { type Acknowledged, writeAcknowledgement } from "./schema/report/acknowledgement.ts";
 import type { Report } from "./schema/report/report.ts";
-import { contentOf, type Element } from "./schema/xml/element.ts";
+import type { Element } from "./schema/xml/element.ts";
 import { readMessage } from "./schema/xml/read.ts";
+import { recordText } from "./schema/xml/write.ts";
 import { XmlError } from "./schema/xml/xml_error.ts";
 import type { ImportQuery, OnixChangesQuery, OnixQuery } from "./schema/query.ts";
 import { ok } from "../../middleware/responses.ts";
@@ -36,18 +37,26 @@ const XML = { known: XML_MEDIA_TYPE, name: "application/xml or text/xml" };
 export async function get(
   context: Admitted<OnixQuery>,
 ): Promise<HandlerResponse> {
-  const { database, params, query, request, shares, view } = context;
-  const { source, etag: tag } = await getSource(database, params.id, view);
-  const form = { ...query, sender: source };
-  const write = () =>
-    shares.parsing.run(context, () => recordOf(source, query.release, view).record);
+  const { database, params, query: { release, tags }, request, shares, view } = context;
+  const form = { release, tags };
+  // A recipient with a view gets a record of its own.
+  const { record, sender, etag: tag } = await getRecord(
+    database,
+    params.id,
+    view ? { view } : { form },
+  );
+  const write = async () =>
+    typeof record === "string" ? record : await shares.parsing.run(
+      context,
+      () => recordText(recordOf(record, release, view).record, tags),
+    );
   // What a recipient does not see must not show in the tag either.
   const seen = view && await write();
-  const shown = seen ? [contentOf(seen), textOfSender(source)] : [tag];
-  const etag = etagOf([...shown, query.release, query.tags].join("\n"));
+  const shown = seen ? [seen, textOfSender(sender)] : [tag];
+  const etag = etagOf([...shown, release, tags].join("\n"));
   if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
-  const record = seen ?? await write();
-  return xml(await messageText(form, [record]), { etag });
+  const text = await messageText({ ...form, sender }, [seen ?? await write()]);
+  return xml(text, { etag });
 }
 
 /** `GET /onix/products`: a message with the next changes of the feed. */

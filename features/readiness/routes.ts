@@ -29,7 +29,7 @@ export async function get(
   context: Admitted<OneReadinessQuery>,
 ): Promise<HandlerResponse> {
   const { database, params, query: { profile }, shares } = context;
-  const { source } = await getSource(database, params.id);
+  const source = await getSource(database, params.id);
   const readiness = await shares.parsing.run(
     context,
     () => readinessOf(source, profile),

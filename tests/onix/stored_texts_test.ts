@@ -44,6 +44,16 @@ async function sent({ onix }: OnixScene): Promise<string> {
   return record!;
 }
 
+/** The message with one record, and its entity tag. */
+async function messageOfOne(
+  { org }: OnixScene,
+  id: string,
+  query = "",
+): Promise<{ text: string; etag: string | null }> {
+  const { text, headers } = await org.get(`/api/onix/products/${id}${query}`);
+  return { text, etag: headers.get("etag") };
+}
+
 it("goes out in the form in which it was stored", async (scene) => {
   if (scene.app.isDistributed) return;
   await scene.onix.report(message(record({ isbn: null })));
@@ -91,9 +101,11 @@ for (const [what, change] of Object.entries(CHANGES)) {
     await eventually(1, () => storedTexts(scene));
     await mark(scene);
     assertEquals(isStored(await sent(scene)), true);
+    assertEquals(isStored((await messageOfOne(scene, id)).text), true);
 
     await change(scene, await scene.product(id));
 
+    assertEquals(isStored((await messageOfOne(scene, id)).text), false);
     assertEquals(isStored(await sent(scene)), false);
     // It is stored again, once the product has a document.
     await eventually(1, async () => {
@@ -103,6 +115,24 @@ for (const [what, change] of Object.entries(CHANGES)) {
     });
   });
 }
+
+it("goes out for one product with the entity tag that it had before", async (scene) => {
+  if (scene.app.isDistributed) return;
+  const { outcomes: [{ id }] } = await scene.onix.report(message(BOOK));
+  const before = await messageOfOne(scene, id);
+  await sent(scene);
+  await eventually(1, () => storedTexts(scene));
+  const withoutTime = (text: string) => text.replace(/<SentDateTime>.*?<\/SentDateTime>/, "");
+  const after = await messageOfOne(scene, id);
+  assertEquals([withoutTime(after.text), after.etag], [withoutTime(before.text), before.etag]);
+
+  await mark(scene);
+
+  const marked = await messageOfOne(scene, id);
+  assertEquals([isStored(marked.text), marked.etag], [true, before.etag]);
+  const short = await messageOfOne(scene, id, "?tags=short");
+  assertEquals([isStored(short.text), short.etag === before.etag], [false, false]);
+});
 
 it("goes to no recipient with a view, and none is stored for it", async (scene) => {
   if (scene.app.isDistributed) return;
@@ -119,6 +149,9 @@ it("goes to no recipient with a view, and none is stored for it", async (scene) 
 
   assert(seen.includes("<RecordReference>harbour.example.1<"), seen);
   assertEquals([isStored(seen), seen.includes("<TextContent>")], [false, false]);
+  const { id: product } = (await org.get("/api/products")).body.data[0];
+  const { text: one } = await messageOfOne(scene, product, `?recipient=${data.id}`);
+  assertEquals([isStored(one), one.includes("<TextContent>")], [false, false]);
   assertEquals(isStored(await sent(scene)), true);
 });
 

@@ -3,6 +3,7 @@ import type { Transaction } from "../../../../db/connections/transaction.ts";
 import { readInGroups } from "../../../../db/products/read_many.ts";
 import type { Planned } from "./plan.ts";
 import {
+  joinedParties,
   type ProductMetadata,
   productMetadata,
   type ReceivedRow,
@@ -69,6 +70,7 @@ async function findMetadata(
     from products p
     join organizations o on o.id = ${organization}
     ${receivedRecord}
+    ${joinedParties}
     ${ownRecord(sql`p.id`, sender)}
     where p.organization_id = ${organization} and p.id ${isOneOf(ids)}
   `);

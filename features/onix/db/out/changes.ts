@@ -1,3 +1,4 @@
+import type { MessageForm } from "../../schema/rules/releases.ts";
 import type { Cursor } from "../../../changes/schema.ts";
 import {
   joinByKey,
@@ -25,8 +26,12 @@ import { storeDocuments } from "../../../../db/products/external_changes.ts";
 import { viewConditions } from "../../../../db/products/view.ts";
 import type { FollowedView } from "../../../changes/db/check_view.ts";
 import { isSameView, StaleView } from "../../../changes/db/view_page.ts";
-import type { MessageForm } from "./message.ts";
-import { metadataWith, parties, type ProductMetadata, type RecordSource } from "./record_source.ts";
+import {
+  joinedParties,
+  type ProductMetadata,
+  productMetadata,
+  type RecordSource,
+} from "./record_source.ts";
 import { receivedRecord } from "./received.ts";
 import { storedText } from "./stored_texts.ts";
 
@@ -187,12 +192,7 @@ function recordsPage(
       c.id,
       case when c.deleted_at is null and t.stored is null then ${currentProduct} end as product,
       case when t.stored is null then n.record end as record,
-      ${
-    metadataWith({
-      identifiers: raw("parties.identifiers"),
-      contributors: raw("parties.contributors"),
-    })
-  },
+      ${productMetadata},
       t.stored,
       t.key,
       coalesce(n.record_reference, x.record_reference, y.record_reference) as reference,
@@ -219,9 +219,7 @@ function recordsPage(
     ${retiredReference}
     ${validDocument}
     ${receivedRecord}
-    cross join lateral (
-      select ${parties.identifiers} as identifiers, ${parties.contributors} as contributors offset 0
-    ) parties
+    ${joinedParties}
     ${storedText(form)}
     where c.place <= ${limit}
     order by c.place

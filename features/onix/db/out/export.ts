@@ -1,3 +1,4 @@
+import type { MessageForm } from "../../schema/rules/releases.ts";
 import { type Cursor, cursorText } from "../../../changes/schema.ts";
 import type { Element } from "../../schema/xml/element.ts";
 import { type Sender, writeMessage } from "../../schema/xml/write.ts";
@@ -11,7 +12,7 @@ import { isSameView, StaleView, withView } from "../../../changes/db/view_page.t
 import { readAhead } from "../../../../db/read_ahead.ts";
 import { inSnapshot } from "../../../../db/snapshot.ts";
 import { listOnixChanges } from "./changes.ts";
-import { type MessageForm, readSender } from "./message.ts";
+import { readSender } from "./message.ts";
 import { OutgoingRecords } from "./outgoing_records.ts";
 
 /* Exports all products, or the changes after a cursor, as one ONIX message. */

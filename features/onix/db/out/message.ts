@@ -1,15 +1,9 @@
 import type { Element } from "../../schema/xml/element.ts";
-import type { Release, Tags } from "../../schema/rules/releases.ts";
+import type { MessageForm } from "../../schema/rules/releases.ts";
 import { type Sender, writeMessage } from "../../schema/xml/write.ts";
 import { organization, sql } from "../../../../db/connections/sql.ts";
 import type { Queries } from "../../../../db/database.ts";
 import { senderFields } from "./record_source.ts";
-
-/** The form of a message. */
-export interface MessageForm {
-  release: Release;
-  tags: Tags;
-}
 
 /** The organization, which sends the messages. */
 export async function readSender(database: Queries): Promise<Sender> {

@@ -1,3 +1,4 @@
+import type { MessageForm } from "../../schema/rules/releases.ts";
 import { catchDefect } from "../../../../schema/defects.ts";
 import { deletionRecord } from "../../schema/doors/outgoing.ts";
 import { ownReference } from "../../schema/mapping/own_reference.ts";
@@ -7,7 +8,6 @@ import type { FeedQueries } from "../../../changes/db/feed.ts";
 import type { View } from "../../../../schema/view.ts";
 import { recordOf } from "./books.ts";
 import type { OnixChange } from "./changes.ts";
-import type { MessageForm } from "./message.ts";
 import { type RecordText, storeTexts } from "./stored_texts.ts";
 
 /*

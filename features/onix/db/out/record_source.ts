@@ -1,3 +1,4 @@
+import type { MessageForm } from "../../schema/rules/releases.ts";
 import type { Differences } from "../../schema/merge/differences.ts";
 import type { Ids } from "../../schema/codecs/ids.ts";
 import type { Sender } from "../../schema/xml/write.ts";
@@ -14,6 +15,7 @@ import { viewConditions } from "../../../../db/products/view.ts";
 import type { View } from "../../../../schema/view.ts";
 import { readBuilt } from "../../../../db/products/read.ts";
 import { receivedRecord } from "./received.ts";
+import { storedText, writingRules } from "./stored_texts.ts";
 
 /*
  * The source of a product's record: the product, its contributors, the identifiers of its parties,
@@ -54,64 +56,94 @@ function selectIdentifiers(table: OwnTable, reference: string): Statement {
 /** The fields of organization `o` for the header of messages, without its name. */
 export const senderFields = sql`o.sender_identifiers, o.contact_name, o.email_address`;
 
-/** The columns `identifiers` and `contributors` of `ProductMetadata`, of product `p`. */
-export const parties = {
-  identifiers: sql`json_build_object(
-    'publisher', ${selectIdentifiers("publishers", "publisher_id")},
-    'imprint', ${selectIdentifiers("imprints", "imprint_id")}
-  )::text`,
-  contributors: sql`${
-    jsonArray(sql`
-    select ${selectRecord("contributors")}
-    from contributors r
-    -- The array forces look-ups by primary key.
-    where r.organization_id = ${organization} and r.id = any(array(
-      select x.contributor_id
-      from product_contributors x
-      where x.organization_id = ${organization} and x.product_id = p.id
-    ))
-    order by r.id
-  `)
-  }::text`,
-};
+/** Joins `parties`: the columns `identifiers` and `contributors` of `ProductMetadata`, of product `p`. */
+export const joinedParties = sql`
+  cross join lateral (
+    select
+      json_build_object(
+        'publisher', ${selectIdentifiers("publishers", "publisher_id")},
+        'imprint', ${selectIdentifiers("imprints", "imprint_id")}
+      )::text as identifiers,
+      ${
+  jsonArray(sql`
+        select ${selectRecord("contributors")}
+        from contributors r
+        -- The array forces look-ups by primary key.
+        where r.organization_id = ${organization} and r.id = any(array(
+          select x.contributor_id
+          from product_contributors x
+          where x.organization_id = ${organization} and x.product_id = p.id
+        ))
+        order by r.id
+      `)
+}::text as contributors
+    offset 0
+  ) parties
+`;
 
-/** The columns of `ProductMetadata` without the record and its reference: product `p`, organization `o`, record `n`. */
-export const productMetadata = metadataWith(parties);
+/**
+ * The columns of `ProductMetadata` without the record and its reference: organization `o`, record
+ * `n`, and `joinedParties`.
+ */
+export const productMetadata = sql`
+  o.name as organization,
+  ${senderFields},
+  parties.identifiers,
+  parties.contributors,
+  n.digest,
+  n.differences,
+  n.identities
+`;
 
-/** The columns of `productMetadata`, with these identifiers and contributors. */
-export function metadataWith({ identifiers, contributors }: typeof parties): Statement {
-  return sql`
-    o.name as organization,
-    ${senderFields},
-    ${identifiers} as identifiers,
-    ${contributors} as contributors,
-    n.digest,
-    n.differences,
-    n.identities
-  `;
+/** The record of a product, to be sent. */
+export interface OneRecord {
+  /** Its text as it went out last, or the source from which it is written. */
+  record: string | RecordSource;
+  sender: Sender;
+  etag: string;
 }
 
-/** The source of a product's record, and its entity tag. Throws `NOT_FOUND`. */
-export async function getSource(
+/**
+ * The record of a product, with its stored text in this form if that is as it would be written
+ * now. Without a form, its source. Throws `NOT_FOUND`.
+ */
+export async function getRecord(
   database: Queries,
   id: string,
-  view?: View,
-): Promise<{ source: RecordSource; etag: string }> {
-  const stored = await readLong(
+  { form, view }: { form?: MessageForm | undefined; view?: View | undefined },
+): Promise<OneRecord> {
+  const row = await readLong(
     database,
     "lookUp",
-    (allowed) => storedSource(id, allowed, view),
+    (allowed) => storedSource(id, allowed, form, view),
   );
-  if (!stored) throw productNotFound(id);
-  const { text: product, etag: tag } = stored.etag === null
+  if (!row) throw productNotFound(id);
+  const { stored, ...metadata } = row;
+  const { text: product, etag: tag } = row.etag === null
     ? await readBuilt(database, id)
-    : { text: stored.product!, etag: stored.etag };
-  const { contributors, identifiers, reference, digest } = stored;
-  const parts = [tag, contributors, identifiers, textOfSender(stored), reference, digest];
+    : { text: row.product!, etag: row.etag };
+  const { contributors, identifiers, reference, digest } = row;
+  const parts = [
+    writingRules(),
+    tag,
+    contributors,
+    identifiers,
+    textOfSender(row),
+    reference,
+    digest,
+  ];
   return {
-    source: { ...stored, product },
+    record: stored ?? { ...metadata, product },
+    sender: row,
     etag: etagOf(parts.join("\n")),
   };
+}
+
+/** The source of a product's record. Throws `NOT_FOUND`. */
+export async function getSource(database: Queries, id: string): Promise<RecordSource> {
+  const { record } = await getRecord(database, id, {});
+  // Without a form, there is no stored text.
+  return record as RecordSource;
 }
 
 /** What messages say of their sender, as a part of entity tags. */
@@ -126,24 +158,36 @@ const sourceBytes = sql`(
   coalesce(${sizeOfDocument}, 0) + coalesce(octet_length(n.record), 0)
 )`;
 
-/** A source from the product's document, null if it has more bytes than `allowed`. */
-function storedSource(id: string, allowed: number, view: View | undefined) {
+/**
+ * A source from the product's document: its texts are null if they have more bytes than `allowed`,
+ * or if there is a stored text.
+ */
+function storedSource(
+  id: string,
+  allowed: number,
+  form: MessageForm | undefined,
+  view: View | undefined,
+) {
+  const isRead = sql`t.stored is null and ${sourceBytes} <= ${allowed}::int`;
   return sql<
     & ProductMetadata
-    & { product: string | null; etag: string | null }
+    & { product: string | null; etag: string | null; stored: string | null }
     & LongText
   >`
       select
-        case when ${sourceBytes} <= ${allowed}::int then ${fullProduct} end as product,
-        case when ${sourceBytes} <= ${allowed}::int then n.record end as record,
-        case when ${sourceBytes} > ${allowed}::int then ${sourceBytes} end as too_long,
+        case when ${isRead} then ${fullProduct} end as product,
+        case when ${isRead} then n.record end as record,
+        case when t.stored is null and ${sourceBytes} > ${allowed}::int then ${sourceBytes} end as too_long,
         d.etag,
+        t.stored,
         n.record_reference as reference,
         ${productMetadata}
       from products p
       join organizations o on o.id = ${organization}
       ${validDocument}
       ${receivedRecord}
+      ${joinedParties}
+      ${storedText(form)}
       where p.organization_id = ${organization} and p.id = ${id} ${viewConditions(view)}
   `;
 }

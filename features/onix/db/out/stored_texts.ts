@@ -1,3 +1,4 @@
+import type { MessageForm } from "../../schema/rules/releases.ts";
 import {
   isOneOf,
   joinByKey,
@@ -7,7 +8,6 @@ import {
   sql,
   type Statement,
 } from "../../../../db/connections/sql.ts";
-import type { MessageForm } from "./message.ts";
 import { tablesDigest } from "./rules_digest.ts";
 
 /*
@@ -39,14 +39,16 @@ export interface RecordText {
 /**
  * Joins `t`: the key of the record of product `p`, and its stored text or null. Both are null
  * without a form, and without a valid document `d`. `o` is the organization, `n` the record last
- * received.
+ * received, `parties` those of `joinedParties`.
  */
 export function storedText(form: MessageForm | undefined): Statement {
   if (!form) return sql`cross join (select null::text as key, null::text as stored) t`;
   return sql`
     cross join lateral (
       select case when d.etag is not null then md5(json_build_array(
-        ${version()}, d.etag, parties.identifiers, parties.contributors, o.name, n.record_reference, n.digest,
+        ${
+    raw(`'${writingRules()}'`)
+  }, d.etag, parties.identifiers, parties.contributors, o.name, n.record_reference, n.digest,
         md5(n.differences::text), md5(n.identities::text)
       )::text) end as key
       offset 0
@@ -91,9 +93,9 @@ export function storeTexts(form: MessageForm, texts: readonly RecordText[]): Sta
   `];
 }
 
-/** The version of the rules by which records are written, as a literal. */
-function version(): Statement {
-  return raw(`'${WRITING_VERSION}-${tablesDigest()}'`);
+/** The version of the rules by which records are written. */
+export function writingRules(): string {
+  return `${WRITING_VERSION}-${tablesDigest()}`;
 }
 
 /** A form as it is stored, such as `3.1 short`. */

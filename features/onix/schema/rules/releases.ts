@@ -7,3 +7,9 @@ export type Release = typeof RELEASES[number];
 export const TAGS = ["reference", "short"] as const;
 
 export type Tags = typeof TAGS[number];
+
+/** The form of a message. */
+export interface MessageForm {
+  release: Release;
+  tags: Tags;
+}

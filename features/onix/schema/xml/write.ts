@@ -1,14 +1,12 @@
 import { type Element, element, textWithoutPadding } from "./element.ts";
 import { shortTag } from "../rules/facts.ts";
-import type { Release, Tags } from "../rules/releases.ts";
+import type { MessageForm, Tags } from "../rules/releases.ts";
 import { escapeText, startTag, xmlCharacters } from "./xml.ts";
 
 /* Writes records as XML: messages for recipients, and the text in which a record is stored. */
 
 /** The form of a message, its sender and its time. */
-export interface MessageOptions {
-  release: Release;
-  tags: Tags;
+export interface MessageOptions extends MessageForm {
   sender: Sender;
   sentAt: Date;
 }
