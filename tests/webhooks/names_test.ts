@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { NameResolver } from "../../features/webhooks/sender/names.ts";
+import { NameResolver } from "../../features/webhooks/sender/name_resolver.ts";
 import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { openScene } from "./scene.ts";

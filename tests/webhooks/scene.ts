@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { NameResolver } from "../../features/webhooks/sender/names.ts";
+import type { NameResolver } from "../../features/webhooks/sender/name_resolver.ts";
 import type { Sender } from "../../features/webhooks/sender/sender.ts";
 import { TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";

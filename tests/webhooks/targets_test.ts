@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { NameResolver } from "../../features/webhooks/sender/names.ts";
+import { NameResolver } from "../../features/webhooks/sender/name_resolver.ts";
 import { type Answer, type Post, post } from "../../features/webhooks/sender/post.ts";
 import {
   type AllowedTargets,

@@ -10,7 +10,7 @@ import { findWork } from "../db/work.ts";
 import type { WebhookConfig } from "../../../schema/config.ts";
 import { attempt } from "./attempt.ts";
 import { logDisabled, type WarningLog } from "./disabled.ts";
-import { NameResolver } from "./names.ts";
+import { NameResolver } from "./name_resolver.ts";
 import { Throttle } from "./throttle.ts";
 import { EVENTS } from "../../../middleware/events.ts";
 

@@ -3,7 +3,7 @@ import { type Database, type DatabaseSettings, openDatabase } from "../../../db/
 import { install } from "../../../db/migrate.ts";
 import type { Services } from "../../../middleware/context.ts";
 import { SILENT } from "../../../middleware/telemetry.ts";
-import type { NameResolver } from "../../../features/webhooks/sender/names.ts";
+import type { NameResolver } from "../../../features/webhooks/sender/name_resolver.ts";
 import { openSender, type Sender } from "../../../features/webhooks/sender/sender.ts";
 import { createHandler } from "../../../routes/handler.ts";
 import { readConfig } from "../../../schema/config.ts";
