@@ -10,7 +10,7 @@ import {
   ProductHistoryParameters,
   RestoreParameters,
   VersionParameters,
-} from "../features/history/schema.ts";
+} from "../features/history/schema/history.ts";
 import { ProductParameters } from "../schema/list_query.ts";
 import {
   ImportParameters,

@@ -7,7 +7,7 @@ import {
   UpsertProduct,
 } from "../../schema/bodies.ts";
 import { chosen, closedObject, isObject, object } from "../../schema/objects.ts";
-import { RESTORATION, RestoreProduct } from "../history/schema.ts";
+import { RESTORATION, RestoreProduct } from "../history/schema/history.ts";
 import { described, oneOf, SentUuid, text } from "../../schema/values.ts";
 
 /* The body of `POST /products/batch`. */

@@ -2,7 +2,7 @@ import { escapeControls } from "../../schema/control_characters.ts";
 import type { Entry } from "../../schema/bodies.ts";
 import { eraseContributor } from "./db/erase.ts";
 import { type HistoryPage, listHistory, listProductHistory } from "./db/history.ts";
-import { historyCursorOf } from "./schema.ts";
+import { historyCursorOf } from "./schema/history.ts";
 import type { Queries } from "../../db/database.ts";
 import {
   type Command,

@@ -21,7 +21,7 @@ import {
   type ProductHistoryQuery,
   type RestoreProduct,
   type RestoreQuery,
-} from "./schema.ts";
+} from "./schema/history.ts";
 import { jsonPieces } from "../../schema/json_pieces.ts";
 import { inTurns } from "../../schema/turns.ts";
 import { followed, ok } from "../../middleware/responses.ts";

@@ -17,7 +17,7 @@ import {
   OrganizationHistoryEntry,
   restored,
   RestoreProduct,
-} from "../../features/history/schema.ts";
+} from "../../features/history/schema/history.ts";
 import { code } from "../../schema/onix_codes.ts";
 import { Organization, UpdateOrganization } from "../../schema/organization.ts";
 import { ARRAYS } from "../../schema/product.ts";

@@ -3,7 +3,7 @@ import type { Queries } from "../../../db/database.ts";
 import { sizeOfDocument } from "../../../db/products/document.ts";
 import { storeLatestVersion } from "../../../db/products/external_changes.ts";
 import { productNotFound } from "../../../db/products/errors.ts";
-import type { CompareQuery } from "../schema.ts";
+import type { CompareQuery } from "../schema/history.ts";
 import type { ShownChanges } from "./differences.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import { ProductState, stateColumns, stateOf, type StateRow } from "./state.ts";

@@ -4,7 +4,7 @@ import {
   type HistoryCursor,
   historyCursor,
   type VersionAuthor,
-} from "../schema.ts";
+} from "../schema/history.ts";
 import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { parseProduct } from "../../../db/products/document.ts";

@@ -7,7 +7,7 @@ import {
   type ProductHistoryQuery,
   REQUEST_DAYS,
   type VersionAuthor,
-} from "../schema.ts";
+} from "../schema/history.ts";
 import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { storeLatestVersion } from "../../../db/products/external_changes.ts";

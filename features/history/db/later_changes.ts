@@ -4,7 +4,7 @@ import { sizeOfDocument } from "../../../db/products/document.ts";
 import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
 import { rfc3339 } from "../../../db/times.ts";
 import type { Pace } from "../../../schema/turns.ts";
-import { changedBy, type VersionAuthor } from "../schema.ts";
+import { changedBy, type VersionAuthor } from "../schema/history.ts";
 import type { UndoMessage } from "../schema/undo.ts";
 import { authorColumns, keyOfAuthor } from "./history.ts";
 import { ProductState, stateColumns, stateOf, type StateRow } from "./state.ts";

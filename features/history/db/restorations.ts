@@ -7,7 +7,7 @@ import {
   unknownReference,
   withHint,
 } from "../../../schema/errors.ts";
-import type { Choice } from "../schema.ts";
+import type { Choice } from "../schema/history.ts";
 import { LINE_KINDS, validLine } from "../../../schema/lines.ts";
 import { ARRAYS } from "../../../schema/product.ts";
 import { isAnyOf, organization, sql, type Statement } from "../../../db/connections/sql.ts";

@@ -6,7 +6,7 @@ import { transactionOrDryRun } from "../../../db/dry_run.ts";
 import { ImportEnded } from "../../../db/import_ended.ts";
 import { DAY_MS } from "../../../db/times.ts";
 import { MAX_UUID, NIL_UUID } from "../../../db/uuid.ts";
-import { REQUEST_DAYS } from "../schema.ts";
+import { REQUEST_DAYS } from "../schema/history.ts";
 import {
   UNDO_OUTCOMES,
   type UndoMessage,

@@ -1,5 +1,5 @@
 import { ApiError } from "../../../schema/errors.ts";
-import type { Choice } from "../schema.ts";
+import type { Choice } from "../schema/history.ts";
 import { organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { type LongText, readLong, upTo } from "../../../db/long_text.ts";

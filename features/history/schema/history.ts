@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import * as v from "valibot";
-import { DateTime } from "../../schema/date_time.ts";
-import { invalid } from "../../schema/errors.ts";
-import { at, closedObject } from "../../schema/objects.ts";
-import { choices, limit, Time } from "../../schema/parameters.ts";
-import { FIELDS } from "../../schema/product.ts";
+import { DateTime } from "../../../schema/date_time.ts";
+import { invalid } from "../../../schema/errors.ts";
+import { at, closedObject } from "../../../schema/objects.ts";
+import { choices, limit, Time } from "../../../schema/parameters.ts";
+import { FIELDS } from "../../../schema/product.ts";
 import {
   Count,
   described,
@@ -14,8 +14,8 @@ import {
   Timestamp,
   Uuid,
   UUID_PATTERN,
-} from "../../schema/values.ts";
-import { Recipient } from "../../schema/view.ts";
+} from "../../../schema/values.ts";
+import { Recipient } from "../../../schema/view.ts";
 
 /* The history of products: its queries, bodies and responses. */
 

@@ -5,7 +5,7 @@ import { closedObject } from "../../../schema/objects.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
 import { Time } from "../../../schema/parameters.ts";
 import { Count, described, flag, heading, Uuid } from "../../../schema/values.ts";
-import { HistoryChange, REQUEST_DAYS } from "../schema.ts";
+import { HistoryChange, REQUEST_DAYS } from "./history.ts";
 
 /* The undo of a request: its parameters, its body and its report. */
 
