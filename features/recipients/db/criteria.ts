@@ -10,7 +10,7 @@ import { isShared } from "../../../schema/records.ts";
 import { isUuid } from "../../../schema/values.ts";
 import { organization, raw, sql, unprepared } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { REFERENCES_IN_CRITERIA } from "../schema/recipient.ts";
+import { MAX_VALUES, REFERENCES_IN_CRITERIA } from "../schema/recipient.ts";
 
 /*
  * Finds the criteria of a body that refer to unknown records. For example, `selection.publisher_id`
@@ -25,7 +25,7 @@ function criteriaIn(body: unknown): [pointer: string, table: string, id: string]
     if (!isObject(criteria)) return [];
     return REFERENCES_IN_CRITERIA.flatMap(([name, table]) => {
       const ids = criteria[name];
-      if (!Array.isArray(ids) || ids.length > 100) return [];
+      if (!Array.isArray(ids) || ids.length > MAX_VALUES) return [];
       return ids.flatMap((id, i): [string, string, string][] =>
         isUuid(id) ? [[`/${part}/${name}/${i}`, table, id.toLowerCase()]] : []
       );

@@ -1,17 +1,12 @@
 import { isOpen } from "../../../schema/view.ts";
 import { organization, raw, sql, type Statement, unprepared } from "../../../db/connections/sql.ts";
 import { viewConditions, type ViewCriteria } from "../../../db/products/view.ts";
+import type { Effect } from "../schema/recipient.ts";
 
 /*
  * Counts the products of a view, and those that a change of its criteria adds and removes. For
  * example, a recipient with all 900 products gets those of one publisher, 40: `leaves` is 860.
  */
-
-/** The number of products that enter and leave a view. */
-export interface Effect {
-  comes: number;
-  leaves: number;
-}
 
 /** The number of products in the view, as an SQL expression. */
 export function countOf(view: ViewCriteria): Statement {

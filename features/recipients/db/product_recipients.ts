@@ -1,5 +1,6 @@
 import { type Criteria, isOpen, type View } from "../../../schema/view.ts";
 import {
+  joinByKey,
   joined,
   organization,
   raw,
@@ -11,35 +12,26 @@ import type { Queries } from "../../../db/database.ts";
 import { productNotFound } from "../../../db/products/errors.ts";
 import { viewConditions } from "../../../db/products/view.ts";
 import { rfc3339 } from "../../../db/times.ts";
+import type { ProductRecipient } from "../schema/recipient.ts";
 
 /* Lists the recipients that see a product, and for the others the criteria that hide it. */
-
-/** A recipient with its access to one product. */
-export interface ProductRecipient {
-  id: string;
-  name: string;
-  in_view: boolean;
-  since: string | null;
-  /** JSON Pointers to the criteria that keep the product out. */
-  because: string[];
-}
 
 /** Every recipient of the organization, by name. Throws `NOT_FOUND`. */
 export async function listProductRecipients(
   database: Queries,
   id: string,
 ): Promise<ProductRecipient[]> {
+  const shown = sql`
+    select m.changed_at
+    from recipient_products m
+    where m.organization_id = ${organization} and m.recipient_id = r.id and m.product_id = ${id}
+      and m.is_there
+  `;
   const all = await database.scan(
     sql<{ id: string; name: string; view: View; since: string | null }>`
     select r.id, r.name, r.view, ${rfc3339("m.changed_at")} as since
     from recipients r
-    left join lateral (
-      select m.changed_at
-      from recipient_products m
-      where m.organization_id = ${organization} and m.recipient_id = r.id and m.product_id = ${id}
-        and m.is_there
-      limit 1
-    ) m on true
+    ${joinByKey("m", shown)}
     where r.organization_id = ${organization}
     order by left(r.name_key, 200), r.id
   `,

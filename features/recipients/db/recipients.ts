@@ -20,9 +20,14 @@ import { namesContaining } from "../../../db/products/search.ts";
 import { RECORD_SORTING } from "../../../db/records/records.ts";
 import { nextUpdate, rfc3339 } from "../../../db/times.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
-import { MAX_RECIPIENTS, type NewRecipient, type RecipientChange } from "../schema/recipient.ts";
+import {
+  type Effect,
+  MAX_RECIPIENTS,
+  type NewRecipient,
+  type RecipientChange,
+} from "../schema/recipient.ts";
 import { assertKnown } from "./criteria.ts";
-import { countOf, type Effect, effectOf } from "./effect.ts";
+import { countOf, effectOf } from "./effect.ts";
 
 /* Creates, lists, changes and deletes recipients. */
 
@@ -35,7 +40,7 @@ interface StoredRecipient extends View {
 }
 
 /** A recipient as responses have it. */
-export type ShownRecipient = StoredRecipient & { products: number };
+type ShownRecipient = StoredRecipient & { products: number };
 
 interface StoredRow {
   id: string;
@@ -62,8 +67,16 @@ function storedOf({ id, recipient: { name, ...others } }: StoredRow): StoredReci
 }
 
 /** Returns the entity tag of a recipient. Fetches and the number of products do not change it. */
-export function tagOf({ last_fetched_at: _, ...recipient }: StoredRecipient): string {
+function tagOf({ last_fetched_at: _, ...recipient }: StoredRecipient): string {
   return etagOf(JSON.stringify(recipient));
+}
+
+/** Adds the number of products, which precedes the times in responses. */
+function shownRecipient(
+  { last_fetched_at, created_at, updated_at, ...recipient }: StoredRecipient,
+  products: number,
+): ShownRecipient {
+  return { ...recipient, products, last_fetched_at, created_at, updated_at };
 }
 
 /** Adds to each recipient the number of its products. */
@@ -77,11 +90,7 @@ async function counted(
     stored.map((one, i) => sql`${raw(i > 0 ? ", " : "")}${countOf(one)}`)
   }]) as counts
   `));
-  return stored.map((one, i) => {
-    const { last_fetched_at, created_at, updated_at, ...recipient } = one;
-    const products = row!.counts[i]!;
-    return { ...recipient, products, last_fetched_at, created_at, updated_at };
-  });
+  return stored.map((one, i) => shownRecipient(one, row!.counts[i]!));
 }
 
 /** A page of the recipients. */
@@ -218,32 +227,26 @@ function etagOfResponse(response: string): string {
 /** The data of a response: the recipient with its products, and the effect of the write. */
 function responseOf(
   row: StoredRow,
-  effect: Effect & { products?: number },
-): { text: string; etag: string; recipient: StoredRecipient } {
+  { comes, leaves, products = comes }: Effect & { products?: number },
+): { text: string; etag: string } {
   const recipient = storedOf(row);
-  const { last_fetched_at, created_at, updated_at, ...shown } = recipient;
-  const { comes, leaves, products = comes } = effect;
-  const times = { last_fetched_at, created_at, updated_at };
-  const text = JSON.stringify({ ...shown, products, ...times, effect: { comes, leaves } });
-  return { text, etag: tagOf(recipient), recipient };
+  const text = JSON.stringify({
+    ...shownRecipient(recipient, products),
+    effect: { comes, leaves },
+  });
+  return { text, etag: tagOf(recipient) };
 }
 
-/** Locks a recipient until the end of the transaction. Its feed waits. Throws `NOT_FOUND`. */
-async function lockRecipient(
-  tx: Transaction,
-  id: string,
-  precondition: Precondition | undefined,
-): Promise<StoredRecipient | undefined> {
+/** Locks a recipient, if it exists, until the end of the transaction. Its feed waits. */
+async function lockRecipient(tx: Transaction, id: string): Promise<StoredRecipient | undefined> {
   const [, [found]] = await tx.send(
     sql`select from recipients r where r.organization_id = ${organization} and r.id = ${id} for update`,
     recipientById(id),
   );
-  const stored = found && storedOf(found);
-  if (precondition) assertPrecondition(precondition, stored && tagOf(stored));
-  return stored;
+  return found && storedOf(found);
 }
 
-/** The time, not that at which the transaction began: it may have waited for the recipient. */
+/** Returns the time now. The transaction began before it waited for the recipient. */
 async function currentTime(tx: Transaction): Promise<string> {
   const [[row]] = await tx.send(sql<{ now: string }>`select clock_timestamp()::text as now`);
   return row!.now;
@@ -272,7 +275,7 @@ export async function updateRecipient(
 ) {
   await assertKnown(database, body);
   return await transactionOrDryRun(database, isDryRun, async (tx) => {
-    const before = await lockRecipient(tx, id, undefined);
+    const before = await lockRecipient(tx, id);
     if (!before) throw recipientNotFound(id);
     if (precondition) assertPrecondition(precondition, tagOf(before));
     const after = viewIn({ ...before, ...body });
@@ -314,7 +317,8 @@ export async function deleteRecipient(
   precondition: Precondition | undefined,
 ): Promise<{ deleted: boolean; effect: Effect }> {
   return await transactionOrDryRun(database, isDryRun, async (tx) => {
-    const stored = await lockRecipient(tx, id, precondition);
+    const stored = await lockRecipient(tx, id);
+    if (precondition) assertPrecondition(precondition, stored && tagOf(stored));
     if (!stored) return { deleted: false, effect: { comes: 0, leaves: 0 } };
     const [[keys], [effect]] = await tx.send(
       sql<{ count: number }>`

@@ -12,7 +12,7 @@ import { isRight, limits, PERIODS } from "../../onix/schema/rules/limits.ts";
  * name. Out: its fault, if it has one.
  *
  * `season` and `Stock` may be left out. `title` identifies a product. Without its `Territory`, a
- * price would hold in the full world, so `Territory` may not be left out.
+ * price would apply worldwide, so `Territory` may not be left out.
  */
 
 /** The names of fields that may be left out. */

@@ -32,7 +32,7 @@ import { LEFT_OUT_FIELDS, NameToLeaveOut } from "./leave_out.ts";
 export const MAX_RECIPIENTS = 100;
 
 /** The most values of a criterion. */
-const MAX_VALUES = 100;
+export const MAX_VALUES = 100;
 
 function values<const S extends v.GenericSchema<string, string>>(about: string, item: S) {
   return described(
@@ -135,6 +135,8 @@ export const Effect = v.object({
   leaves: described("The number of products that leave the view.", Count),
 });
 
+export type Effect = v.InferOutput<typeof Effect>;
+
 /** The parameter for a dry run. */
 export const DryRunParameters = v.object({
   dry_run: described(
@@ -159,6 +161,8 @@ export const ProductRecipient = v.object({
     v.array(v.string()),
   ),
 });
+
+export type ProductRecipient = v.InferOutput<typeof ProductRecipient>;
 
 /** The statuses (List 64) of products that are no longer for sale, which follow status 04. */
 const AFTER_ACTIVE = ["06", "07", "08", "11"];
