@@ -16,7 +16,7 @@ import { possibleCreation } from "../../../db/products/complete_errors.ts";
 import { resolveNames } from "../../../db/products/names.ts";
 import { selectProducts, selectVersions } from "../../../db/products/read.ts";
 import type { Pace } from "../../../schema/turns.ts";
-import { writeRestorations } from "../../history/db/restorations.ts";
+import { writeRestorations } from "../../history/db/write_restorations.ts";
 
 /*
  * Writes a batch, whose operations `features/batch/routes.ts` has read:

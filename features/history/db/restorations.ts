@@ -1,19 +1,12 @@
 import type { Entry, ProductBody } from "../../../schema/bodies.ts";
-import {
-  ApiError,
-  detailAt,
-  invalid,
-  invalidAt,
-  unknownReference,
-  withHint,
-} from "../../../schema/errors.ts";
+import { ApiError, detailAt, invalid, invalidAt, withHint } from "../../../schema/errors.ts";
 import type { Choice } from "../schema/history.ts";
 import { LINE_KINDS, validLine } from "../../../schema/lines.ts";
 import { ARRAYS } from "../../../schema/product.ts";
 import { isAnyOf, organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
 import type { Precondition } from "../../../db/entity_tag.ts";
-import type { Change, Write } from "../../../db/products/change.ts";
+import type { Write } from "../../../db/products/change.ts";
 import { changedFields, partsOfRecord } from "../../../db/products/changed_fields.ts";
 import { isChanged } from "./differences.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
@@ -26,12 +19,6 @@ import { readTags } from "../../../db/products/read.ts";
 import { groupsOf } from "../../../db/products/read_many.ts";
 import { storeExternalChanges } from "../../../db/products/external_changes.ts";
 import {
-  type Cause,
-  type WriteOutcome,
-  writeTogether,
-} from "../../../db/products/write_together.ts";
-import { restoreOnix } from "./restored_onix.ts";
-import {
   isChosen,
   missingState,
   type OldestVersion,
@@ -40,9 +27,8 @@ import {
 } from "./versions.ts";
 
 /*
- * Writes the state of a version as a new change: every field and array, with the ids of rows. A
- * deleted product is created again with its id, code and time of creation, and with the ONIX
- * records that were stored alongside it.
+ * Plans restorations: the state of a version becomes a change with every field and array, and the
+ * ids of rows. A deleted product is created again with its id, code and time of creation.
  */
 
 /** A restoration: a product, a version or time, and the fields. */
@@ -69,7 +55,7 @@ export interface PlannedRestoration {
 }
 
 /** A version to restore, and the last state of the product. */
-interface ChosenRow extends Returning {
+interface ChosenRow extends RestorationTarget {
   version: string | null;
   event: string | null;
   product: string | null;
@@ -77,8 +63,8 @@ interface ChosenRow extends Returning {
   bytes: number;
 }
 
-/** A product that may be created again. */
-export interface Returning {
+/** A product whose state is restored. It may have to be created again. */
+export interface RestorationTarget {
   id: string;
   /** Whether the product exists. */
   exists: boolean;
@@ -104,14 +90,16 @@ export async function planRestorations(
   restorations: readonly Restoration[],
   { pace, expect }: RestorationSettings,
 ): Promise<(PlannedRestoration | ApiError)[]> {
-  const { sizes, own } = await lockVersions(tx, restorations);
+  const own = await lockTargets(tx, restorations.map(({ id }) => id));
+  const replies = await tx.send(...restorations.map(sizeOfRestoration));
+  const sizes = replies.map(([size]) => size!.bytes);
   expect?.(sizes.reduce((sum, bytes) => sum + bytes, 0));
   const tagged = restorations.filter(({ precondition }) => precondition).map(({ id }) => id);
   const tags = tagged.length > 0 ? await readTags(tx, tagged) : new Map();
   const planned: (PlannedRestoration | ApiError)[] = [];
   const sized = sizes.map((bytes, i) => ({ id: String(i), bytes }));
-  for (const { ids: places } of groupsOf(sized)) {
-    const group = places.map((place) => restorations[Number(place)]!);
+  for (const { ids: indexes } of groupsOf(sized)) {
+    const group = indexes.map((index) => restorations[Number(index)]!);
     const chosen = await tx.send(...group.map((restoration) => selectChosen(restoration, own)));
     for (const [i, restoration] of group.entries()) {
       await pace();
@@ -125,19 +113,6 @@ export async function planRestorations(
   return planned;
 }
 
-/**
- * Locks the products, existing or not. Returns the size in bytes of the states that each
- * restoration reads, and the version of the transaction.
- */
-async function lockVersions(
-  tx: Transaction,
-  restorations: readonly Restoration[],
-): Promise<{ sizes: number[]; own: string }> {
-  const own = await lockReturning(tx, restorations.map(({ id }) => id));
-  const sizes = await tx.send(...restorations.map(sizeOfRestoration));
-  return { sizes: sizes.map(([size]) => size!.bytes), own };
-}
-
 /** The size of the states that a restoration reads, in bytes. */
 export function sizeOfRestoration(restoration: Restoration): Statement<{ bytes: number }> {
   return sql`
@@ -147,12 +122,11 @@ export function sizeOfRestoration(restoration: Restoration): Statement<{ bytes: 
 }
 
 /**
- * Locks products that may be created again, and stores their versions of changes made outside the
- * service.
- * Returns the version of the transaction, which a worker of Citus does not know: there,
+ * Locks the products, existing or not, and stores their versions of changes made outside the
+ * service. Returns the version of the transaction, which a worker of Citus does not know: there,
  * `change_version()` in a query of tables is that of the worker's transaction.
  */
-export async function lockReturning(tx: Transaction, ids: readonly string[]): Promise<string> {
+export async function lockTargets(tx: Transaction, ids: readonly string[]): Promise<string> {
   const replies = await tx.send(
     lockKeys(ids.map(restorationKey)),
     sql`
@@ -187,7 +161,7 @@ function existsAs(id: string | Statement): Statement {
   )`;
 }
 
-/** The last version of a product that is no deletion. */
+/** The last version of a product that is no deletion. If only its deletion is kept, that. */
 export function lastState(id: string | Statement): Statement {
   return sql`(
     select d.change_version, d.changed_at, d.event, d.summary, d.details
@@ -202,7 +176,7 @@ export function lastState(id: string | Statement): Statement {
 function selectChosen(restoration: Restoration, own: string): Statement<ChosenRow> {
   const { id } = restoration;
   return sql`
-    select l.before, c.version, c.event, c.product, c.bytes, ${returningColumns(id)}
+    select l.before, c.version, c.event, c.product, c.bytes, ${targetColumns(id)}
     from (select ${versionJson} as before from ${lastState(id)} d) l
     left join (
       select ${versionColumns}, ${versionJson} as product, ${sizeOfDocument} as bytes
@@ -212,8 +186,8 @@ function selectChosen(restoration: Restoration, own: string): Statement<ChosenRo
   `;
 }
 
-/** The columns of `Returning`. */
-export function returningColumns(id: string | Statement): Statement {
+/** The columns of `RestorationTarget`. */
+export function targetColumns(id: string | Statement): Statement {
   return sql`
     ${id}::text as id, ${existsAs(id)} as exists,
     greatest(now(), (
@@ -248,14 +222,14 @@ async function planRestoration(
   }
   const last = before === null ? {} : await parseProduct(before, pace);
   const state = await parseProduct(product!, pace);
-  const change = await changeTo(state, { ...row, last, version: version!, fields }, pace);
+  const change = await restoringChange(state, { ...row, last, version: version!, fields }, pace);
   if (change instanceof ApiError) return change;
   const isDone = row.exists && !await changesContent(last, change, pace);
   return { restoration, change, isDone, before: last, bytes };
 }
 
 /** The present and the restored state of a product. */
-interface RestoredFrom extends Returning {
+interface RestoredFrom extends RestorationTarget {
   /** The last state of the product. */
   last: Entry;
   /** The version whose state is restored. */
@@ -264,7 +238,7 @@ interface RestoredFrom extends Returning {
 }
 
 /** Returns the change that gives a product this state, or these fields of it. */
-export async function changeTo(
+export async function restoringChange(
   state: Entry,
   { id, exists, next, last, version, fields }: RestoredFrom,
   pace: Pace,
@@ -281,14 +255,19 @@ export async function changeTo(
   const chosen = fields
     ? Object.fromEntries(Object.entries(body).filter(([name]) => fields.includes(name)))
     : body;
-  return { ...shared, method: "update", body: await changesTo(last, chosen, pace), isWhole: true };
+  return {
+    ...shared,
+    method: "update",
+    body: await differingFields(last, chosen, pace),
+    isWhole: true,
+  };
 }
 
 /** The arrays that are compared together with other fields (`changedFields`). */
 const TOGETHER: readonly string[] = [...MIRRORED_FIELDS.flat(), "product_collections"];
 
 /** The fields in which a state differs from the last one. Most arrays are compared in turns. */
-async function changesTo(last: Entry, state: ProductBody, pace: Pace): Promise<ProductBody> {
+async function differingFields(last: Entry, state: ProductBody, pace: Pace): Promise<ProductBody> {
   const isApart = (name: string) => Object.hasOwn(ARRAYS, name) && !TOGETHER.includes(name);
   const fields = Object.entries(state);
   const together = Object.fromEntries(fields.filter(([name]) => !isApart(name)));
@@ -344,112 +323,4 @@ async function explainRestoration(
   return invalid("The body", [
     detailAt(pointer, `unknown_version: ${error.message}`),
   ]);
-}
-
-/** A cause that may be a restoration. */
-export interface RestoringCause extends Cause {
-  planned?: PlannedRestoration | undefined;
-}
-
-/** The outcome of causes, some of which are restorations. */
-export interface RestorationOutcome<C extends RestoringCause> extends WriteOutcome<C> {
-  /** The causes without anything left to write. */
-  unchanged: C[];
-  /** The parts that were left out of each: pointers into the version, and ONIX references. */
-  skipped: Map<C, string[]>;
-}
-
-/**
- * Writes all changes together, as `writeTogether` does, and restores the ONIX records of products
- * that are created again. A restoration with `skipMissing` and missing references is written again
- * without them. Sets `change` of these.
- */
-export async function writeRestorations<C extends RestoringCause>(
-  tx: Transaction,
-  causes: readonly C[],
-  pace: Pace,
-): Promise<RestorationOutcome<C>> {
-  const result: RestorationOutcome<C> = {
-    done: [],
-    unchanged: [],
-    faults: new Map(),
-    versions: new Map(),
-    skipped: new Map(),
-  };
-  const skip = (cause: C, names: readonly string[]) =>
-    void result.skipped.set(cause, [...result.skipped.get(cause) ?? [], ...names]);
-  for (let pending = causes; pending.length > 0;) {
-    const lost = new Map<string, string[]>();
-    const { done, faults, versions } = await writeTogether(tx, pending, async (part) => {
-      for (const [id, names] of await restoreOnix(tx, part)) lost.set(id, names);
-    });
-    result.done.push(...done);
-    for (const [id, version] of versions) result.versions.set(id, version);
-    for (const cause of done) {
-      const names = lost.get(cause.change.id);
-      if (names) skip(cause, names);
-    }
-    const again: C[] = [];
-    for (const [cause, found] of faults) {
-      const fault = withLostSeries(found, cause.change);
-      const gone = goneReferences(fault);
-      const { planned } = cause;
-      if (!planned?.restoration.skipMissing || gone.length < fault.details.length) {
-        result.faults.set(cause, fault);
-        continue;
-      }
-      skip(cause, gone);
-      const change = withoutReferences(planned, cause.change as Write, gone);
-      cause.change = change;
-      const isLeft = change.method === "create" ||
-        await changesContent(planned.before, change, pace);
-      (isLeft ? again : result.unchanged).push(cause);
-    }
-    pending = again;
-  }
-  return result;
-}
-
-/** Returns pointers to the references whose records no longer exist. */
-function goneReferences({ details }: ApiError): string[] {
-  return details.flatMap((detail) =>
-    detail.code === "unknown_reference" && "pointer" in detail ? detail.pointer : []
-  );
-}
-
-/** Removes these references from the change. An entry that a reference identifies is removed. */
-function withoutReferences(
-  { before }: PlannedRestoration,
-  change: Write,
-  pointers: readonly string[],
-): Write {
-  const left: ProductBody = { ...change.body };
-  const places = pointers.map((pointer) => pointer.split("/").slice(1));
-  for (const [name, index] of places) {
-    if (index === undefined) left[name!] = null;
-    else {
-      left[name!] = (change.body[name!] as unknown[]).filter((_, i) =>
-        !places.some(([other, at]) => other === name && Number(at) === i)
-      );
-    }
-  }
-  return { ...change, body: change.method === "update" ? changedFields(before, left) : left };
-}
-
-/**
- * Returns the error of a change. That of a restoration also names the series if its collection no
- * longer exists.
- */
-function withLostSeries(error: ApiError, change: Change): ApiError {
-  if (change.method === "delete" || change.restoredFrom === undefined) return error;
-  const { series_id, product_collections } = change.body;
-  if (!series_id) return error;
-  const place = (product_collections as Entry[] | undefined ?? []).findIndex(
-    ({ collection_id }) => collection_id === series_id,
-  );
-  const isGone = error.details.some((detail) =>
-    "pointer" in detail && detail.pointer === `/product_collections/${place}/collection_id`
-  );
-  if (!isGone) return error;
-  return invalid("The body", [...error.details, unknownReference("/series_id")]);
 }

@@ -6,13 +6,8 @@ import { jsonPieces } from "../../../schema/json_pieces.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
 import { parseProduct } from "../../../db/products/document.ts";
 import { selectProducts } from "../../../db/products/read.ts";
-import {
-  planRestorations,
-  type Restoration,
-  type RestoringCause,
-  sizeOfRestoration,
-  writeRestorations,
-} from "./restorations.ts";
+import { planRestorations, type Restoration, sizeOfRestoration } from "./restorations.ts";
+import { type RestoringCause, writeRestorations } from "./write_restorations.ts";
 
 /** The result of a restoration. The product is JSON text. */
 export interface Restored extends ShownChanges {

@@ -17,18 +17,19 @@ import {
 } from "../schema/undo.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import { LaterChanges } from "./later_changes.ts";
-import { lockReturning, type RestoringCause, writeRestorations } from "./restorations.ts";
+import { lockTargets } from "./restorations.ts";
 import { planUndo, refused, type UndoPlan } from "./undo_plan.ts";
 import { readStates, type UndoneRequest } from "./undo_states.ts";
+import { type RestoringCause, writeRestorations } from "./write_restorations.ts";
 import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
 
 /*
  * Undoes a request: reverts its changes of products, a hundred per transaction.
  *
  *     findPieces         walks the versions of the request in the order of their times, in pieces
- *     readStates         undo_states.ts   reads the states of the products, as many as memory allows
- *     planUndo           undo_plan.ts     plans the change of a product
- *     writeRestorations  restorations.ts  writes the changes, like restorations and batches
+ *     readStates         undo_states.ts         reads the states of the products, as many as memory allows
+ *     planUndo           undo_plan.ts           plans the change of a product
+ *     writeRestorations  write_restorations.ts  writes the changes, like restorations and batches
  *
  * The first walk checks all versions before anything is written. The second one writes. Versions
  * that were made since the undo began are not walked, so an undo with the id of the request that it
@@ -198,7 +199,7 @@ async function undoGroup(
   { isDryRun, pace }: UndoOptions,
 ): Promise<UndoOutcome[]> {
   return await transactionOrDryRun(database, isDryRun, async (tx) => {
-    const own = await lockReturning(tx, ids);
+    const own = await lockTargets(tx, ids);
     const plans: UndoPlan[] = [];
     for await (const states of readStates(tx, ids, { ...undone, own }, pace)) {
       plans.push(await planUndo(states, pace));

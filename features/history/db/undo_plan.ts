@@ -6,7 +6,7 @@ import { RESTORED } from "../schema/history.ts";
 import type { UndoMessage, UndoOutcome } from "../schema/undo.ts";
 import { isChanged, shownChanges } from "./differences.ts";
 import type { Pace } from "../../../schema/turns.ts";
-import { changesContent, changeTo, type Returning } from "./restorations.ts";
+import { changesContent, type RestorationTarget, restoringChange } from "./restorations.ts";
 
 /*
  * Plans the undo of a request for one product, by a three-way comparison. *Before* is the state
@@ -20,7 +20,7 @@ import { changesContent, changeTo, type Returning } from "./restorations.ts";
  */
 
 /** The three states of a product. One is absent where the product did not exist. */
-export interface UndoStates extends Returning {
+export interface UndoStates extends RestorationTarget {
   before: Entry | undefined;
   after: Entry | undefined;
   now: Entry | undefined;
@@ -79,7 +79,7 @@ async function planReturn(plan: UndoPlan, pace: Pace): Promise<UndoPlan> {
     return changedSince.length > 0 ? { ...plan, outcome: "kept", changedSince } : plan;
   }
   const from = { ...states, last: {}, version: states.beforeVersion! };
-  const change = await changeTo(before, from, pace);
+  const change = await restoringChange(before, from, pace);
   return change instanceof ApiError
     ? refused(plan, change)
     : { ...plan, outcome: "restored", change };
@@ -95,7 +95,7 @@ async function planFields(
 ): Promise<UndoPlan> {
   const { states } = plan;
   const version = states.beforeVersion!;
-  const change = await changeTo(before, { ...states, last: now, version, fields }, pace);
+  const change = await restoringChange(before, { ...states, last: now, version, fields }, pace);
   if (change instanceof ApiError) return refused(plan, change);
   if (!await changesContent(now, change, pace)) return plan;
   const { changes } = await shownChanges(now, { ...now, ...change.body }, pace);

@@ -4,7 +4,7 @@ import { parseProduct, versionJson } from "../../../db/products/document.ts";
 import { groupsOf } from "../../../db/products/read_many.ts";
 import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
 import type { Pace } from "../../../schema/turns.ts";
-import { isLastVersion, lastState, type Returning, returningColumns } from "./restorations.ts";
+import { isLastVersion, lastState, type RestorationTarget, targetColumns } from "./restorations.ts";
 import type { UndoStates } from "./undo_plan.ts";
 
 /* Reads the states of products that an undo compares: before its request, after it, and now. */
@@ -52,7 +52,7 @@ async function inMemory(
   return groupsOf(sized).map(({ ids }) => ids);
 }
 
-interface StatesRow extends Returning {
+interface StatesRow extends RestorationTarget {
   before: string | null;
   before_version: string | null;
   after: string | null;
@@ -120,7 +120,7 @@ function sizesOfStates(
 function selectStates(ids: readonly string[], undone: UndoneWithin): Statement<StatesRow> {
   return sql`
     select
-      ${returningColumns(productId)}, b.change_version::text as before_version,
+      ${targetColumns(productId)}, b.change_version::text as before_version,
       a.change_version = n.change_version as is_last,
       (select ${versionJson} from (select b.summary, b.details) d) as before,
       (select ${versionJson} from (select a.summary, a.details) d) as after,
