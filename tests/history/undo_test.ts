@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { eraseContributor } from "../../features/history/db/erase.ts";
 import { undoRequest } from "../../features/history/db/undo.ts";
 import { testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
@@ -110,6 +111,30 @@ it("keeps what was changed since, and names who changed it", async ({ org, sql }
     [data.title, data.subtitle, data.page_count, data.product_prices],
     ["Later", a.subtitle, 7, a.product_prices],
   );
+});
+
+it("names nobody where the versions that were read do not show who changed a field", async ({ org, app }) => {
+  const { right: [many, erased], request } = await mistake(org);
+  // The subtitle is changed first, and 24 versions follow.
+  await org.put(`/api/products/${many.id}`, { subtitle: "Later" });
+  for (let i = 0; i < 24; i++) await org.put(`/api/products/${many.id}`, { title: `Later ${i}` });
+  // The version with the subtitle is erased. The batch has changed the title.
+  const contributors = [{ contributor_id: org.contributor, contributor_role_code: "A01" }];
+  await org.put(`/api/products/${erased.id}`, { subtitle: "Later", contributors });
+  await org.put(`/api/products/${erased.id}`, { contributors: [] });
+  await written(org, [{ method: "update", id: erased.id, body: { title: "Later" } }]);
+  assertEquals(await eraseContributor(operationsOf(app, org), org.contributor), 1);
+
+  const { outcomes } = await undone(org, request);
+
+  for (const { id } of [many, erased]) {
+    const { messages } = outcomes.find((one: Any) => one.id === id);
+    const [title, subtitle] = ["/title", "/subtitle"].map((pointer) =>
+      messages.find((one: Any) => one.pointer === pointer).message
+    );
+    assert(/^"title" was changed at .* by api_key/.test(title), title);
+    assertEquals(subtitle, '"subtitle" was changed since: it stays as it is');
+  }
 });
 
 it("reads 16 MiB of a group to name who changed it since", async ({ org }) => {

@@ -40,22 +40,14 @@ export class LaterChanges {
     this.#pace = pace;
   }
 
-  /** Returns a message for each of these fields, with the author of its later change. */
+  /**
+   * Returns a message for each of these fields, or for the product itself (""). It has the author of
+   * the last change, if the versions that are read show it.
+   */
   async messages(id: string, names: readonly string[]): Promise<UndoMessage[]> {
-    const rows = await this.#read(id);
-    const authors = new Map<string, LaterRow>();
-    for (const [i, row] of rows.slice(0, -1).entries()) {
-      const [after, before] = [stateOf(row), stateOf(rows[i + 1]!)];
-      const changed = after && before
-        ? await changedNames(
-          ...await ProductState.differing(before, after, this.#pace),
-          this.#pace,
-        )
-        : names;
-      for (const name of ["", ...changed]) if (!authors.has(name)) authors.set(name, row);
-    }
+    const authors = await this.#findAuthors(id, names);
     return names.map((name) => {
-      const made = authors.get(name) ?? rows[0];
+      const made = authors.get(name);
       const what = name === "" ? "The product" : `"${name}"`;
       return {
         severity: "warning",
@@ -66,6 +58,27 @@ export class LaterChanges {
           : `${what} was changed since: it stays as it is`,
       };
     });
+  }
+
+  async #findAuthors(id: string, names: readonly string[]): Promise<Map<string, LaterRow>> {
+    const rows = await this.#read(id);
+    const authors = new Map<string, LaterRow>();
+    const [newest] = rows;
+    if (newest && (rows.length > 1 || newest.event === "deleted")) authors.set("", newest);
+    for (const [i, row] of rows.slice(0, -1).entries()) {
+      const before = rows[i + 1]!;
+      const changed = before.event === "deleted" ? names : await this.#changedNames(before, row);
+      if (!changed) break;
+      for (const name of changed) if (!authors.has(name)) authors.set(name, row);
+    }
+    return authors;
+  }
+
+  /** Returns the fields that a version changed, unless it or the version before is erased. */
+  async #changedNames(before: LaterRow, after: LaterRow): Promise<string[] | undefined> {
+    const [one, other] = [stateOf(before), stateOf(after)];
+    if (!one || !other) return;
+    return await changedNames(...await ProductState.differing(one, other, this.#pace), this.#pace);
   }
 
   /** Reads the versions since the request, and its last one, as many as there is room for. */
