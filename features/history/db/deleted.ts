@@ -12,6 +12,7 @@ import type { Pace } from "../../../schema/turns.ts";
 import { rfc3339 } from "../../../db/times.ts";
 import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
 import { authorColumns, type HistoryPage, keyOfAuthor } from "./history.ts";
+import { positionOf } from "./pieces.ts";
 
 /* The products that are deleted and can be restored. */
 
@@ -63,9 +64,7 @@ function selectDeleted(
   after: HistoryCursor | undefined,
   limit: number,
 ): Statement<DeletedRow> {
-  const older = after
-    ? sql`and (d.changed_at, d.product_id) < (${after.at}::timestamptz, ${after.id}::uuid)`
-    : [];
+  const older = after ? sql`and (d.changed_at, d.product_id) < ${positionOf(after)}` : [];
   return sql`
     select
       d.product_id as id, ${rfc3339("d.changed_at")} as deleted_at, ${authorColumns},

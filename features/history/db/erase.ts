@@ -14,7 +14,7 @@ import { ERASED_BYTES } from "../../../db/sizes.ts";
 const MAX_VERSIONS = 1_000;
 
 /** The key of a version. */
-interface Place {
+interface VersionKey {
   id: string;
   version: string;
 }
@@ -28,7 +28,7 @@ export async function eraseContributor(
   contributor: string,
 ): Promise<number> {
   let erased = 0;
-  let after: Place = { id: NIL_UUID, version: "0" };
+  let after: VersionKey = { id: NIL_UUID, version: "0" };
   for (;;) {
     const [end] = await database.scan(endOfErased(after));
     if (!end) return erased;
@@ -38,27 +38,27 @@ export async function eraseContributor(
   }
 }
 
-function placeOf({ id, version }: Place): Statement {
+function keyOf({ id, version }: VersionKey): Statement {
   return sql`(${id}::uuid, ${version}::bigint)`;
 }
 
-/** The last version of the piece after this place. */
-function endOfErased(after: Place): Statement<Place> {
+/** The last version of the piece after this key. */
+function endOfErased(after: VersionKey): Statement<VersionKey> {
   return unprepared(endOfPiece({
     shown: sql`d.product_id as id, d.change_version::text as version`,
     order: sql`d.product_id, d.change_version`,
-    isNext: sql`(d.product_id, d.change_version) > ${placeOf(after)}`,
+    isNext: sql`(d.product_id, d.change_version) > ${keyOf(after)}`,
     maxVersions: MAX_VERSIONS,
     maxBytes: ERASED_BYTES,
   }));
 }
 
 /** Erases in a piece of the history, first the ONIX records. */
-function erasePiece(after: Place, end: Place, contributor: string) {
+function erasePiece(after: VersionKey, end: VersionKey, contributor: string) {
   const isInPiece = sql`
     d.organization_id = ${organization}
-    and (d.product_id, d.change_version) > ${placeOf(after)}
-    and (d.product_id, d.change_version) <= ${placeOf(end)}
+    and (d.product_id, d.change_version) > ${keyOf(after)}
+    and (d.product_id, d.change_version) <= ${keyOf(end)}
   `;
   // Quotes in texts are escaped, so no text contains this.
   const isShown = sql`strpos(

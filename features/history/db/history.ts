@@ -17,6 +17,7 @@ import { jsonPieces } from "../../../schema/json_pieces.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
 import { sizeOfDocument } from "../../../db/products/document.ts";
 import { productNotFound } from "../../../db/products/errors.ts";
+import { positionOf } from "./pieces.ts";
 import { versionColumns, versionsBytes } from "./versions.ts";
 import { DAY_MS, rfc3339 } from "../../../db/times.ts";
 import { NIL_UUID } from "../../../db/uuid.ts";
@@ -51,7 +52,7 @@ interface VersionRow extends VersionAuthor, StateRow {
   found: number;
 }
 
-/** The author of version `d`, with the present name of an API key `k`. */
+/** The author of version `d`, with the present name of an API key `k`, its request, source and restored version. */
 export const authorColumns = sql`
   d.changed_by, k.name, d.operation, d.request_id, d.source, d.restored_from::text
 `;
@@ -263,7 +264,7 @@ function selectVersions(
 
 interface OrganizationRow extends VersionRow {
   product_id: string;
-  /** The version before a change, a restoration or a deletion, if that is kept. */
+  /** The event of the version before. Null for a creation, or if that version is not kept. */
   previous: string | null;
   before_summary: string | null;
   before_details: string | null;
@@ -278,15 +279,15 @@ export async function listHistory(
   const { limit, request_id } = query;
   const days = request_id === undefined ? 1 : REQUEST_DAYS;
   const since = query.since ?? new Date(Date.now() - days * DAY_MS).toISOString();
-  const part = { ...query, since };
+  const piece = { ...query, since };
   const { cursor, ...page } = await fillPage<HistoryCursor, OrganizationRow>({
     limit,
     start: query.after,
     pace,
   }, {
     async read(after) {
-      const end = isFiltered(query) ? await lastOfPart(database, { ...part, after }) : undefined;
-      const rows = await database.scan(selectHistory({ ...part, after, end }, limit));
+      const end = isFiltered(query) ? await lastOfPiece(database, { ...piece, after }) : undefined;
+      const rows = await database.scan(selectHistory({ ...piece, after, end }, limit));
       const steps = rows.map((row): HistoryStep<OrganizationRow> => ({
         row,
         after: stateOf(row),
@@ -321,10 +322,10 @@ async function productNames(
   return { id: row.product_id, title, isbn13, product_code };
 }
 
-/** A part of the history of the organization, newest first. */
-interface HistoryPart extends Omit<HistoryQuery, "limit" | "since"> {
+/** A piece of the history of the organization, newest first. */
+interface HistoryPiece extends Omit<HistoryQuery, "limit" | "since"> {
   since: string;
-  /** The last version of the part. */
+  /** The last version of the piece. */
   end?: HistoryCursor | undefined;
 }
 
@@ -336,33 +337,32 @@ function isFiltered({ changed_by, operation, request_id }: HistoryQuery): boolea
 }
 
 /** Returns the last of the next `MAX_FILTERED` versions, or undefined if there are fewer. */
-async function lastOfPart(
+async function lastOfPiece(
   database: Queries,
-  part: HistoryPart,
+  piece: HistoryPiece,
 ): Promise<HistoryCursor | undefined> {
   const [end] = await database.scan(sql<HistoryCursor>`
     select ${rfc3339("d.changed_at")} as at, d.product_id as id
     from product_documents d
-    where ${isInPart(part)}
+    where ${isInPiece(piece)}
     order by d.changed_at desc, d.product_id desc
     limit 1 offset ${MAX_FILTERED - 1}
   `);
   return end;
 }
 
-/** The condition that version `d` is in this part of the history. */
-function isInPart({ since, until, after, end }: HistoryPart): Statement {
-  const placeOf = ({ at, id }: HistoryCursor) => sql`(${at}::timestamptz, ${id}::uuid)`;
+/** The condition that version `d` is in this piece of the history. */
+function isInPiece({ since, until, after, end }: HistoryPiece): Statement {
   return sql`
     d.organization_id = ${organization}
-    and (d.changed_at, d.product_id) >= ${placeOf(end ?? { at: since, id: NIL_UUID })}
+    and (d.changed_at, d.product_id) >= ${positionOf(end ?? { at: since, id: NIL_UUID })}
     ${until ? sql`and d.changed_at <= ${until}::timestamptz` : []}
-    ${after ? sql`and (d.changed_at, d.product_id) < ${placeOf(after)}` : []}
+    ${after ? sql`and (d.changed_at, d.product_id) < ${positionOf(after)}` : []}
   `;
 }
 
 /** The condition that version `d` matches the filters. */
-function matchesFilters({ changed_by, operation, request_id }: HistoryPart): Statement {
+function matchesFilters({ changed_by, operation, request_id }: HistoryPiece): Statement {
   const authors = sql`
     d.changed_by in ('api_key:' || ${changed_by ?? ""}, 'user:' || ${changed_by ?? ""})
     or d.changed_by is null
@@ -377,10 +377,10 @@ function matchesFilters({ changed_by, operation, request_id }: HistoryPart): Sta
 }
 
 /**
- * Selects the versions of a part of the history that match the filters, each with the version
+ * Selects the versions of a piece of the history that match the filters, each with the version
  * before it. Arrays that are equal in both are left out.
  */
-function selectHistory(part: HistoryPart, limit: number): Statement<OrganizationRow> {
+function selectHistory(piece: HistoryPiece, limit: number): Statement<OrganizationRow> {
   return sql`
     select
       d.product_id, ${versionColumns}, ${authorColumns}, d.found::int, d.bytes,
@@ -397,7 +397,7 @@ function selectHistory(part: HistoryPart, limit: number): Statement<Organization
       from (
         select d.*
         from product_documents d
-        where ${isInPart(part)} and ${matchesFilters(part)}
+        where ${isInPiece(piece)} and ${matchesFilters(piece)}
         order by d.changed_at desc, d.product_id desc
         limit ${limit + 1}::bigint
       ) d

@@ -1,6 +1,16 @@
 import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import { sizeOfDocument } from "../../../db/products/document.ts";
 
+/** A position among the versions of an organization, in the order of time and product. */
+export interface VersionPosition {
+  at: string;
+  id: string;
+}
+
+export function positionOf({ at, id }: VersionPosition): Statement {
+  return sql`(${at}::timestamptz, ${id}::uuid)`;
+}
+
 /** The next piece of a walk over the versions of an organization. */
 interface Piece {
   /** What is selected of its last version `d`. */
@@ -15,10 +25,10 @@ interface Piece {
 }
 
 /** The last version of a piece: it has at least one version, however large. */
-export function endOfPiece<Place extends object>(
+export function endOfPiece<Position extends object>(
   { shown, order, isNext, maxVersions, maxBytes }: Piece,
-): Statement<Place> {
-  return sql<Place>`
+): Statement<Position> {
+  return sql<Position>`
     select ${shown}
     from (
       select

@@ -2,7 +2,7 @@ import { organization, raw, sql, type Statement, unprepared } from "../../../db/
 import { type Activity, repeat, type Repeated } from "../../../db/background.ts";
 import type { Database, Queries } from "../../../db/database.ts";
 import { sizeOfDocument } from "../../../db/products/document.ts";
-import { endOfPiece } from "./pieces.ts";
+import { endOfPiece, positionOf, type VersionPosition } from "./pieces.ts";
 import { DELETION_DAYS } from "../../../db/products/write_statements.ts";
 import { MAX_UUID } from "../../../db/uuid.ts";
 import { MAX_VERSIONS_BYTES, RETENTION_BYTES } from "../../../db/sizes.ts";
@@ -11,10 +11,10 @@ import { MAX_VERSIONS_BYTES, RETENTION_BYTES } from "../../../db/sizes.ts";
  * Deletes old versions. A version is shown until the next one is made. So it is due in three cases:
  * the next one is older than `HISTORY_DAYS`, a thousand newer ones are kept, or it and newer ones
  * take more than 64 MiB. All versions of a deleted product are due when its deletion is older than
- * that and has left the feed.
+ * `HISTORY_DAYS` and has left the feed.
  *
  * A round walks the versions that have become old or were made since the last round, in the order
- * of their times. It handles a few per transaction, in one process at a time. No writer waits:
+ * of their times. It handles up to 500 per transaction, in one process at a time. No writer waits:
  * writers insert versions, and change only the newest.
  *
  * A clock that is ahead for a moment must not empty the history. So due versions are found by a
@@ -25,12 +25,12 @@ import { MAX_VERSIONS_BYTES, RETENTION_BYTES } from "../../../db/sizes.ts";
 /** The maximum number of versions kept per product. */
 const MAX_VERSIONS = 1_000;
 
-/** The number of versions that a batch reads, which takes some 10 ms. */
+/** The number of versions that a piece has, which takes some 10 ms. */
 const VERSIONS_AT_ONCE = 500;
 
 const INTERVAL_MS = 5_000;
 
-/** The time limit of a batch. */
+/** The time limit of a piece. */
 const LIMIT_MS = 60_000;
 
 /**
@@ -41,12 +41,6 @@ const WALK_MS = 3_600_000;
 
 /** How much faster than the process the time of retention may run: a service that was stopped for a month needs a day. */
 const MAX_SPEED = 24;
-
-/** A place in the walk of an organization: after the version of this product at this time. */
-interface WalkPlace {
-  at: string;
-  id: string;
-}
 
 /** How far the rounds have come. */
 export interface RetentionProgress {
@@ -65,7 +59,7 @@ export interface RetentionProgress {
 interface Walk {
   after: string;
   end: string;
-  /** Deletes the due versions of the products in a part of the walk. */
+  /** Deletes the due versions of the products in a piece of the walk. */
   remove: (versions: Statement) => Statement;
 }
 
@@ -177,28 +171,28 @@ async function walkVersions(
   `);
   for (const { id } of organizations) {
     // A walk begins after all versions of its time.
-    let place: WalkPlace | undefined = { at: after, id: MAX_UUID };
-    while (place) {
-      const batch = await walkBatch(queriesFor(database, id), place, end, remove);
-      if (!batch.isFree) return false;
-      place = batch.last;
+    let position: VersionPosition | undefined = { at: after, id: MAX_UUID };
+    while (position) {
+      const piece = await walkPiece(queriesFor(database, id), position, end, remove);
+      if (!piece.isFree) return false;
+      position = piece.last;
     }
   }
   return true;
 }
 
 /**
- * Deletes due versions in the next batch of a walk. Returns the place of its last version, if there
- * was one, and whether no other process deletes.
+ * Deletes due versions in the next piece of a walk. Returns the position of its last version, if
+ * there was one, and whether no other process deletes.
  */
-async function walkBatch(
+async function walkPiece(
   queries: Queries,
-  from: WalkPlace,
+  from: VersionPosition,
   end: string,
   remove: Walk["remove"],
-): Promise<{ isFree: boolean; last?: WalkPlace }> {
+): Promise<{ isFree: boolean; last?: VersionPosition }> {
   return await queries.transaction(async (tx) => {
-    const [[lock], [last]] = await tx.send(LOCK, endOfBatch(from, end));
+    const [[lock], [last]] = await tx.send(LOCK, endOfWalked(from, end));
     const isFree = lock!.is_free;
     if (!isFree || !last) {
       await tx.commit();
@@ -214,13 +208,13 @@ const LOCK = sql<{ is_free: boolean }>`
   select pg_try_advisory_xact_lock(hashtextextended('history', 0)) as is_free
 `;
 
-/** The last version of a batch. */
-function endOfBatch(from: WalkPlace, end: string): Statement<WalkPlace> {
+/** The last version of a piece. */
+function endOfWalked(from: VersionPosition, end: string): Statement<VersionPosition> {
   return endOfPiece({
     shown: sql`d.changed_at::text as at, d.product_id as id`,
     order: sql`d.changed_at, d.product_id`,
     isNext: sql`
-      (d.changed_at, d.product_id) > (${from.at}::timestamptz, ${from.id}::uuid)
+      (d.changed_at, d.product_id) > ${positionOf(from)}
       and d.changed_at <= ${end}::timestamptz
     `,
     maxVersions: VERSIONS_AT_ONCE,
@@ -228,14 +222,14 @@ function endOfBatch(from: WalkPlace, end: string): Statement<WalkPlace> {
   });
 }
 
-/** The versions between two places, the latter included. */
-function walkedBetween(from: WalkPlace, last: WalkPlace): Statement {
+/** The versions between two positions, the latter included. */
+function walkedBetween(from: VersionPosition, last: VersionPosition): Statement {
   return sql`
     select s.product_id, max(s.change_version) as change_version
     from product_documents s
     where s.organization_id = ${organization}
-      and (s.changed_at, s.product_id) > (${from.at}::timestamptz, ${from.id}::uuid)
-      and (s.changed_at, s.product_id) <= (${last.at}::timestamptz, ${last.id}::uuid)
+      and (s.changed_at, s.product_id) > ${positionOf(from)}
+      and (s.changed_at, s.product_id) <= ${positionOf(last)}
       and s.event <> 'deleted'
     group by s.product_id
   `;

@@ -18,6 +18,7 @@ import {
 import type { Pace } from "../../../schema/turns.ts";
 import { LaterChanges } from "./later_changes.ts";
 import { lockTargets } from "./restorations.ts";
+import { positionOf, type VersionPosition } from "./pieces.ts";
 import { planUndo, refused, type UndoPlan } from "./undo_plan.ts";
 import { readStates, type UndoneRequest } from "./undo_states.ts";
 import { type RestoringCause, writeRestorations } from "./write_restorations.ts";
@@ -90,28 +91,22 @@ export async function undoRequest(
   return tally.report();
 }
 
-/** A version, in the order of time. */
-interface Place {
-  at: string;
-  id: string;
-}
-
 /** Walks the versions of the request in pieces, and yields what `select` finds in each. */
 async function* findPieces<Row extends object>(
   queries: () => Queries,
   undone: UndoneRequest,
   select: (undone: UndoneRequest, piece: Statement) => Statement<Row>,
 ): AsyncGenerator<Row[]> {
-  let from: Place = { at: undone.since, id: NIL_UUID };
+  let from: VersionPosition = { at: undone.since, id: NIL_UUID };
   for (let isMore = true; isMore;) {
     const [end] = await queries().scan(lastOfPiece(from));
-    const to: Place = end ?? { at: "infinity", id: MAX_UUID };
+    const to: VersionPosition = end ?? { at: "infinity", id: MAX_UUID };
     yield await queries().scan(select(
       undone,
       sql`
         d.organization_id = ${organization}
-        and (d.changed_at, d.product_id) > (${from.at}::timestamptz, ${from.id}::uuid)
-        and (d.changed_at, d.product_id) <= (${to.at}::timestamptz, ${to.id}::uuid)
+        and (d.changed_at, d.product_id) > ${positionOf(from)}
+        and (d.changed_at, d.product_id) <= ${positionOf(to)}
         and d.request_id = ${undone.request} and d.change_version < ${undone.start}::bigint
       `,
     ));
@@ -120,12 +115,12 @@ async function* findPieces<Row extends object>(
   }
 }
 
-function lastOfPiece(from: Place): Statement<Place> {
+function lastOfPiece(from: VersionPosition): Statement<VersionPosition> {
   return sql`
     select d.changed_at::text as at, d.product_id as id
     from product_documents d
     where d.organization_id = ${organization}
-      and (d.changed_at, d.product_id) > (${from.at}::timestamptz, ${from.id}::uuid)
+      and (d.changed_at, d.product_id) > ${positionOf(from)}
     order by d.changed_at, d.product_id
     limit 1 offset ${MAX_WALKED - 1}
   `;

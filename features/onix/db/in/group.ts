@@ -54,7 +54,7 @@ export async function importGroup(
       .map(({ analysis: { reference } }) => reference),
   );
   const ready = items.filter(({ analysis: { reference } }) => !waiting.has(reference));
-  const decided = await decideAlone(queries(), ready, matches, options);
+  const decided = await decideWithoutLock(queries(), ready, matches, options);
   const rest = ready.filter((item) => !decided.has(item));
   if (rest.length === 0) return decided;
   const outcomes = await transactionOrDryRun(queries(), dryRun, async (tx) => {
@@ -77,20 +77,21 @@ export async function importGroup(
 const LOCK_TIMEOUT = sql`set local lock_timeout = '8s'`;
 
 /**
- * Decides, without a transaction, the records that write nothing, because their products have them
- * already or the sender has sent a later message. Each must be the last one of its product. A
- * record without a product is left, since it may have one once the group is locked.
+ * Decides, without a lock, the records that write nothing: their product has them already, the
+ * sender has sent a later message, or another record of the message has their ISBN. A record is
+ * left for the transaction if the group has another one of its product, or if it matches no product
+ * or several.
  */
-async function decideAlone(
+async function decideWithoutLock(
   database: Queries,
   items: readonly Item[],
   matches: Matches,
   options: GroupOptions,
 ): Promise<Outcomes> {
-  const alone = [...Map.groupBy(items, (item) => matches.of(item))]
+  const single = [...Map.groupBy(items, (item) => matches.of(item))]
     .flatMap(([found, own]) => typeof found === "object" && own.length === 1 ? own : []);
   // The changes that it plans are planned again under the lock.
-  const { unchanged, outcomes } = planOf(alone, matches, options);
+  const { unchanged, outcomes } = planOf(single, matches, options);
   const statements = [...storeSendingTimes(unchanged, options), ...cacheAnalyses(unchanged)];
   if (statements.length > 0 && !options.dryRun) await database.write(...statements);
   return outcomes;
