@@ -2,6 +2,9 @@ import { raw, type Statement } from "./connections/sql.ts";
 
 export const DAY_MS = 86_400_000;
 
+/** The days for which the records of deletions are kept. */
+export const DELETION_DAYS = 37;
+
 /** A column with a time, as text in RFC 3339: UTC, milliseconds. Null for an infinite time. */
 export function rfc3339(column: string): Statement {
   return raw(

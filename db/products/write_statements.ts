@@ -1,5 +1,6 @@
 import { isOneOf, json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
+import { DELETION_DAYS } from "../times.ts";
 import {
   type Change,
   type Deletion,
@@ -111,9 +112,6 @@ function setSeries(changes: readonly Write[]): Statement[] {
       and p.series_id is distinct from r.series_id
   `];
 }
-
-/** The days for which the records of deletions are kept. */
-export const DELETION_DAYS = 37;
 
 /** The age from which the record of a deletion has expired. */
 const deletionAge = raw(`interval '${DELETION_DAYS} days'`);

@@ -2,7 +2,7 @@ import { listChanges } from "./db/changes.ts";
 import type { HandlerResponse } from "../../middleware/context.ts";
 import { type Admitted, pacedView } from "../../middleware/guard.ts";
 import { followed } from "../../middleware/responses.ts";
-import { type ChangesQuery, cursorText, isFetched } from "./schema.ts";
+import { type ChangesQuery, countsAsFetch, cursorText } from "./schema.ts";
 
 /* The handler of the feed of changes. */
 
@@ -11,7 +11,7 @@ export async function list(
   context: Admitted<ChangesQuery>,
 ): Promise<HandlerResponse> {
   const { database, query, caller } = context;
-  const isFetch = isFetched(caller, query);
+  const isFetch = countsAsFetch(caller, query);
   const { changes, cursor, more } = await listChanges(database, query, pacedView(context), isFetch);
   return followed(changes, { cursor: cursorText(cursor), more });
 }

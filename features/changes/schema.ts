@@ -32,8 +32,8 @@ const CURSOR_TEXT = new RegExp(
   `^(?<origin>${UUID_PATTERN}) (?<version>\\d{1,18}) (?<id>${UUID_PATTERN}) (?<start>\\d{1,18}) (?<issuedAt>\\d{13}) (?<organization>${UUID_PATTERN}) (?<timeline>\\d{1,10})(?: (?<recipient>${UUID_PATTERN}))?$`,
 );
 
-/** Whether a read is one of the recipient's: a look by others, without a cursor, is none. */
-export function isFetched(
+/** Whether a read counts as a fetch by the recipient: it has the recipient's key, or a cursor. */
+export function countsAsFetch(
   caller: { recipient?: string | undefined },
   query: { after?: Cursor | undefined },
 ): boolean {

@@ -13,7 +13,7 @@ import type { HandlerResponse } from "../../middleware/context.ts";
 import type { Admitted } from "../../middleware/guard.ts";
 import { toApiError } from "../../middleware/failure.ts";
 import { withView } from "../changes/db/view_page.ts";
-import { cursorText, isFetched } from "../changes/schema.ts";
+import { countsAsFetch, cursorText } from "../changes/schema.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { type Acknowledged, writeAcknowledgement } from "./schema/report/acknowledgement.ts";
 import type { Report } from "./schema/report/report.ts";
@@ -69,7 +69,7 @@ export async function list(
   const { changes, cursor, seen } = await withView(
     database,
     view,
-    isFetched(caller, query),
+    countsAsFetch(caller, query),
     async (followed) => ({
       ...await listOnixChanges(database, { ...query, form }, followed),
       seen: followed?.view,

@@ -5,12 +5,13 @@ import type { Queries } from "../../../db/database.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
 import { viewConditions } from "../../../db/products/view.ts";
 import { NIL_UUID } from "../../../db/uuid.ts";
+import { horizon } from "./feed.ts";
 import {
-  forgetRows,
-  moveDeleted,
-  moveProducts,
+  copyDeletions,
+  deleteOldRows,
   sawEverything,
   type ShownState,
+  writeRows,
 } from "./shown_products.ts";
 
 /*
@@ -61,10 +62,12 @@ const IS_DATED =
 
 const TODAY = "(now() at time zone 'UTC')::date";
 
-const newest = (table: string) =>
-  sql`coalesce((
+/** The version of the last change in this table, as an expression. */
+function newestVersion(table: string): Statement {
+  return sql`coalesce((
     select max(x.change_version) from ${raw(table)} x where x.organization_id = ${organization}
   ), 0)`;
+}
 
 /** The state of a recipient. `max` reads the end of an index: `exists` would be planned without statistics. */
 function stateOf(recipient: string): Statement<State> {
@@ -80,7 +83,9 @@ function stateOf(recipient: string): Statement<State> {
         false
       ) as is_same,
       coalesce(greatest(
-        ${newest("product_changes")}, ${newest("product_deletions")}, ${newest("program_changes")}
+        ${newestVersion("product_changes")}, ${newestVersion("product_deletions")}, ${
+    newestVersion("program_changes")
+  }
       ) < f.version, false) as is_checked,
       coalesce(f.fetched_at > now() - interval '1 minute', false) as is_recorded
     from recipients r
@@ -104,14 +109,14 @@ export async function checkView(
     const [state] = await database.lookUp(stateOf(id));
     if (!state) throw unavailable("The recipient was deleted");
     const isDone = state.is_same && state.is_checked;
-    if (isDone && (state.is_recorded || !isFetch)) return followed(state, state.open_since);
+    if (isDone && (state.is_recorded || !isFetch)) return followedView(state, state.open_since);
     const step = await database.transaction((tx) => checkFirstStep(tx, id, isFetch, stepSize));
-    if (step.isDone) return followed(step.state, step.openSince);
+    if (step.isDone) return followedView(step.state, step.openSince);
     if (step.after) await checkOthers(database, step.state, step.after, stepSize);
   }
 }
 
-function followed({ view, refreshed }: State, openSince: string | null): FollowedView {
+function followedView({ view, refreshed }: State, openSince: string | null): FollowedView {
   return { view, refreshed, openSince };
 }
 
@@ -127,10 +132,10 @@ interface LockedState extends State {
  * Selects the version of the transaction, and the horizon. It reads no table of an organization: that
  * may be on a node of Citus, which counts transactions of its own.
  */
-const place = sql<Pick<LockedState, "own" | "safe">>`
+const transactionVersion = sql<Pick<LockedState, "own" | "safe">>`
   select
     change_version()::text as own,
-    (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe
+    ${horizon} as safe
   from change_origins o
 `;
 
@@ -144,7 +149,7 @@ interface Step {
   after?: string | undefined;
 }
 
-/** Checks the changed products, or the first of all products. Other requests wait for its lock. */
+/** Checks the changed products, or the first of all products. Other requests of the recipient wait for its lock. */
 async function checkFirstStep(
   tx: Transaction,
   id: string,
@@ -156,7 +161,7 @@ async function checkFirstStep(
   if (isOpen(view) && (criteria === null || sawEverything(state))) {
     // Every product is in the view: the feed of all products is its feed.
     const openSince = criteria === null ? "0" : state.open_since!;
-    await tx.commit(forgetRows(view), storeState(view, safe, openSince, isFetch));
+    await tx.commit(deleteOldRows(view), storeState(view, safe, openSince, isFetch));
     return { state, isDone: true, openSince };
   }
   const checkAll = () => checkStep(tx, state, { after: NIL_UUID, safe, isFetch, stepSize });
@@ -169,7 +174,7 @@ async function checkFirstStep(
       select count(*)::int as count from (select from (${changed}) c limit ${stepSize + 1}) c
     `);
     if (found!.count > stepSize) return await checkAll();
-    await tx.commit(moveProducts(state, changed), forgetRows(view), stored);
+    await tx.commit(writeRows(state, changed), deleteOldRows(view), stored);
   }
   return { state, isDone: true, openSince: null };
 }
@@ -241,15 +246,15 @@ async function checkStep(
   const wasOpen = sawEverything(state);
   const range = (id: string) =>
     sql`${raw(id)} > ${after}::uuid ${isLast ? [] : sql`and ${raw(id)} <= ${last!.id}::uuid`}`;
-  const candidates = wasOpen ? everyProduct(view, range) : movedProducts(view, range);
+  const candidates = wasOpen ? everyProduct(view, range) : enteredOrLeft(view, range);
   const openSince = isOpen(view) ? state.own : null;
   await tx.commit(
-    moveProducts(state, candidates),
-    ...isLast && wasOpen ? [moveDeleted(state)] : [],
-    ...isLast ? [forgetRows(view), storeState(view, safe, openSince, isFetch)] : [],
+    writeRows(state, candidates),
+    ...isLast && wasOpen ? [copyDeletions(state)] : [],
+    ...isLast ? [deleteOldRows(view), storeState(view, safe, openSince, isFetch)] : [],
   );
   if (!isLast) return { state, isDone: false, openSince: null, after: last!.id };
-  // The version of an opened view is read with its state.
+  // The view has lost its criteria: the next round reads the stored `open_since`.
   return { state, isDone: openSince === null, openSince: null };
 }
 
@@ -274,7 +279,7 @@ function everyProduct({ id }: View, range: Range): Statement {
  * another ISBN. A full join compares all of them at once, whatever the planner expects: it is never
  * a loop. Looking each product up takes ten times as long.
  */
-function movedProducts(view: View, range: Range): Statement {
+function enteredOrLeft(view: View, range: Range): Statement {
   return sql`
     select
       coalesce(p.organization_id, b.organization_id) as organization_id, coalesce(p.id, b.product_id) as id
@@ -306,7 +311,7 @@ async function lockState(tx: Transaction, id: string): Promise<LockedState> {
       where r.organization_id = ${organization} and r.id = ${id}
       for no key update
     `,
-    place,
+    transactionVersion,
     stateOf(id),
   );
   if (!state) throw unavailable("The recipient was deleted");

@@ -3,8 +3,8 @@ import { ApiError, unavailable, withHint } from "../../../schema/errors.ts";
 import { organization, sql } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { isOrigin } from "../../../db/origin.ts";
+import { DAY_MS, DELETION_DAYS } from "../../../db/times.ts";
 import { NIL_UUID } from "../../../db/uuid.ts";
-import { DELETION_DAYS } from "../../../db/products/write_statements.ts";
 
 /*
  * The feed of changes after a cursor, in the order of their versions. A version is the id of the
@@ -114,12 +114,15 @@ export const timeline = sql`
   end
 `;
 
+/** The horizon of origin `o`: every transaction below this version has ended. */
+export const horizon = sql`(o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text`;
+
 const FEED_STATE = sql<FeedState>`
   select
     o.id as origin,
     ${organization}::uuid as owner,
     ${isOrigin} as is_origin,
-    (o.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint)::text as safe,
+    ${horizon} as safe,
     pg_is_in_recovery() as is_replica,
     ${timeline} as timeline,
     not pg_is_in_recovery()
@@ -198,7 +201,7 @@ function checkCursor(
   const isOvertaken = cursor.timeline > 0 && cursor.timeline < timeline;
   if (
     cursor.origin === origin && cursor.organization === owner && cursor.recipient === recipient &&
-    age <= CURSOR_DAYS * 86_400_000 && !isAhead && !isOvertaken
+    age <= CURSOR_DAYS * DAY_MS && !isAhead && !isOvertaken
   ) return;
   throw new ApiError(
     "CURSOR_EXPIRED",

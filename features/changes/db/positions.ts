@@ -2,6 +2,7 @@ import { joinByKey, organization, raw, sql, type Statement } from "../../../db/c
 import { viewConditions } from "../../../db/products/view.ts";
 import type { FeedRange } from "./feed.ts";
 import { FEED_PAGE_BYTES } from "../../../db/sizes.ts";
+import { MAX_UUID } from "../../../db/uuid.ts";
 import type { FollowedView } from "./check_view.ts";
 
 /*
@@ -92,7 +93,7 @@ export function positionsOfView(
   const own = raw("c.change_version");
   const start = isRefreshed ? refreshment : sql`${from.version}::bigint`;
   // The products up to the version of a refreshment have their position there.
-  const id = isRefreshed ? raw("'ffffffff-ffff-ffff-ffff-ffffffffffff'") : sql`${from.id}`;
+  const id = isRefreshed ? raw(`'${MAX_UUID}'`) : sql`${from.id}`;
   const changed = sql`
     select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
     from product_changes c
@@ -155,7 +156,7 @@ export function positionsOfView(
   ], limit);
 }
 
-/** Joins product `p`, or nulls, to position `c`. Of a view, nulls if it does not have the product. */
+/** Joins product `p`, or nulls, to position `c`. With a view, nulls for a product outside it. */
 export function productOfPosition(followed?: FollowedView): Statement {
   return followed ? productWith(viewConditions(followed.view)) : anyProduct;
 }
@@ -171,7 +172,7 @@ function productWith(conditions: Statement[]): Statement {
 
 const anyProduct = productWith([]);
 
-/** Joins the deletion `x` of position `c`, or nulls. Of a view, its departure from that. */
+/** Joins the deletion `x` of position `c`, or nulls. With a view, the row of the product's departure. */
 export function deletionOfPosition(followed?: FollowedView): Statement {
   if (!followed) return anyDeletion;
   const departed = sql`

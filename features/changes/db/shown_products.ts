@@ -1,7 +1,7 @@
 import { isOpen, type View } from "../../../schema/view.ts";
 import { joinByKey, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
-import { DELETION_DAYS } from "../../../db/products/write_statements.ts";
 import { viewConditions, type ViewCriteria } from "../../../db/products/view.ts";
+import { DELETION_DAYS } from "../../../db/times.ts";
 
 /*
  * Writes the rows of `recipient_products`, which has the products that the feed of a recipient has
@@ -101,7 +101,7 @@ const BY_HISTORY: Before = {
  * version of the first rows is 0: these products appear by their own changes. `own` is the version of
  * the transaction.
  */
-export function moveProducts(state: ShownState & { own: string }, changed: Statement): Statement {
+export function writeRows(state: ShownState & { own: string }, changed: Statement): Statement {
   const { view } = state;
   const own = sql`${state.own}::bigint`;
   const isFirst = state.criteria === null;
@@ -195,7 +195,7 @@ export function moveProducts(state: ShownState & { own: string }, changed: State
 }
 
 /** Copies the deletions that the feed has shown a recipient while it had no criteria. */
-export function moveDeleted({ view, open_since }: ShownState): Statement {
+export function copyDeletions({ view, open_since }: ShownState): Statement {
   return sql`
     insert into recipient_products as m (
       organization_id, recipient_id, product_id, is_there, shown_version, change_version, changed_at, isbn13,
@@ -235,7 +235,7 @@ export function moveDeleted({ view, open_since }: ShownState): Statement {
  * Deletes departures that are older than any valid cursor, and, for a view without criteria, rows
  * of products that have not entered.
  */
-export function forgetRows(view: View): Statement {
+export function deleteOldRows(view: View): Statement {
   const isOld = sql`m.changed_at < now() - make_interval(days => ${DELETION_DAYS}::int)`;
   const isNeedless = isOpen(view)
     ? sql`(${isOld} or m.is_there and m.change_version = 0)`

@@ -3,7 +3,7 @@ import { type Activity, repeat, type Repeated } from "../../../db/background.ts"
 import type { Database, Queries } from "../../../db/database.ts";
 import { sizeOfDocument } from "../../../db/products/document.ts";
 import { endOfPiece, positionOf, type VersionPosition } from "./pieces.ts";
-import { DELETION_DAYS } from "../../../db/products/write_statements.ts";
+import { DELETION_DAYS } from "../../../db/times.ts";
 import { MAX_UUID } from "../../../db/uuid.ts";
 import { MAX_VERSIONS_BYTES, RETENTION_BYTES } from "../../../db/sizes.ts";
 
