@@ -1,7 +1,7 @@
 import { isLeftOut, type View } from "../../schema/view.ts";
 import { joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
-import { hasTrigram, type QueryWord, type QueryWords } from "./query_words.ts";
-import { containsWord, indexedParts, isbnPartOf } from "./search.ts";
+import type { QueryWord, QueryWords } from "./query_words.ts";
+import { containsWord, hasTrigram, indexedParts, isbnPartOf } from "./search.ts";
 import {
   beginningPattern,
   isShort,
@@ -35,7 +35,7 @@ export function foundByAll(query: QueryWords, view?: View): FoundBy {
   const isFolded = query.whole !== "";
   const contains = isFolded ? hasWord : ({ word }: QueryWord) => containsWord(word);
   const seen = isFolded && hidesIdentifiers(view)
-    ? query.words.map((word) => sql` and ${hasWordSeen(word)}`)
+    ? query.words.map((word) => sql` and ${hasWord(word, inSeenText)}`)
     : [];
   return {
     conditions: [...query.words.map((word) => sql` and ${contains(word)}`), ...seen],
@@ -44,8 +44,10 @@ export function foundByAll(query: QueryWords, view?: View): FoundBy {
   };
 }
 
+/** The condition that `s`, or its publisher or imprint, has the word. */
 function hasWord(
   { word, folded, in_publishers, in_imprints }: QueryWord,
+  isIn = inFoundText,
 ): Statement {
   const texts = new Set([folded, isbnPartOf(word) || folded]);
   const isNamed = sql`like ${`%${folded}%`}`;
@@ -53,7 +55,7 @@ function hasWord(
   const alternatives = [
     ...in_publishers ? [isOf("publisher", isNamed)] : [],
     ...in_imprints ? [isOf("imprint", isNamed)] : [],
-    ...Array.from(texts, inFoundText),
+    ...Array.from(texts, (text) => isIn(text)),
   ];
   return sql`(${joined(alternatives, "or")})`;
 }
@@ -78,17 +80,9 @@ const seenText = sql`replace(
   chr(31)
 )`;
 
-/** The condition that what is seen of `s` has the word. */
-function hasWordSeen({ word, folded, in_publishers, in_imprints }: QueryWord): Statement {
-  const isNamed = sql`like ${`%${folded}%`}`;
-  const texts = [...new Set([folded, isbnPartOf(word) || folded])];
-  return sql`(${
-    joined([
-      ...in_publishers ? [isOf("publisher", isNamed)] : [],
-      ...in_imprints ? [isOf("imprint", isNamed)] : [],
-      ...texts.map((text) => sql`${seenText} like ${`%${text}%`}`),
-    ], "or")
-  })`;
+/** The condition that what is seen of `s` contains a folded text. */
+function inSeenText(folded: string): Statement {
+  return sql`${seenText} like ${`%${folded}%`}`;
 }
 
 /** The condition that `s` is of a publisher or an imprint with such a name. */
@@ -208,7 +202,7 @@ export function foundNear(
   return {
     conditions: [
       ...others.filter(() => seen.length > 0).filter((word) => !short.includes(word))
-        .map((word) => sql` and ${hasWordSeen(word)}`),
+        .map((word) => sql` and ${hasWord(word, inSeenText)}`),
       ...seen.map((condition) => sql` and ${condition}`),
       ...long.map((word) => sql` and ${hasWordNear(word)}`),
       sql` and (${joined(ways.map((way) => sql`true${way}`), "or")})`,
@@ -254,16 +248,18 @@ function hasWordNearSeen({ folded }: QueryWord): Statement {
   const isNear = isSpelled(folded)
     ? sql`like any(string_to_array(${spellings(folded).map((one) => `%${one}%`).join()}, ','))`
     : sql`~ ${wordPattern(spellingsOfShort(folded))}`;
-  return sql`(
-    ${seenText} ${isNear} or ${isOf("publisher", isNear)} or ${isOf("imprint", isNear)}
-  )`;
+  return inTextOrName(seenText, isNear);
 }
 
 /** The condition that `s`, or its publisher or imprint, has the short word with at most one mistake. */
 function hasShortWordNear({ folded }: QueryWord): Statement {
-  const isNear = sql`~ ${wordPattern(spellingsOfShort(folded))}`;
+  return inTextOrName(sql`(s.found_text || '')`, sql`~ ${wordPattern(spellingsOfShort(folded))}`);
+}
+
+/** The condition that the text, or the name of the publisher or imprint of `s`, matches. */
+function inTextOrName(text: Statement, matches: Statement): Statement {
   return sql`(
-    (s.found_text || '') ${isNear} or ${isOf("publisher", isNear)} or ${isOf("imprint", isNear)}
+    ${text} ${matches} or ${isOf("publisher", matches)} or ${isOf("imprint", matches)}
   )`;
 }
 

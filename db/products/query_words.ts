@@ -1,6 +1,6 @@
 import { json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { wordsOf } from "./search.ts";
+import { hasTrigram, wordsOf } from "./search.ts";
 
 /*
  * Splits `q` into words, and folds them as the searched texts are folded (without case, accents and
@@ -44,13 +44,6 @@ export interface QueryWord {
 export interface QueryWords {
   words: QueryWord[];
   whole: string;
-}
-
-const TRIGRAM = /[\p{L}\p{N}]{3}/u;
-
-/** Whether a word has three letters or digits in a row, by which the trigram index finds it. */
-export function hasTrigram(word: string): boolean {
-  return TRIGRAM.test(word);
 }
 
 /** Folds the words of `q`, and looks up the names that most products may show. */

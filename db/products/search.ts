@@ -27,8 +27,8 @@ export function mayBeCommon(term: string): boolean {
 }
 
 /**
- * Conditions that follow from a search and that the trigram index answers. Beside
- * `searchConditions`, they only reduce what is read.
+ * Conditions that follow from a search and that the trigram index answers. They add nothing to
+ * `searchConditions`, and only reduce what is read.
  */
 export function indexConditions(term: string): Statement[] {
   return wordsOf(term).flatMap(indexCondition);
@@ -45,7 +45,7 @@ export function namesContaining(term: string): Statement[] {
 }
 
 function nameContains(word: string): Statement {
-  const key = hasTrigram(word) ? sql`r.name_key` : sql`(r.name_key || '')`;
+  const key = hasKeyTrigram(word) ? sql`r.name_key` : sql`(r.name_key || '')`;
   return sql`${key} like '%' || key_of_name(${escapeLike(word)}) || '%'`;
 }
 
@@ -89,7 +89,7 @@ export function containsWord(word: string): Statement {
  */
 function indexCondition(word: string): Statement[] {
   const forms = [...new Set([word, isbnPartOf(word) || word])];
-  if (!forms.every(hasTrigram)) return [];
+  if (!forms.every(hasKeyTrigram)) return [];
   const found = forms.map((form) => {
     const parts = indexedParts(form).map((part) => sql`s.found_text like ${patternOf(part)}`);
     return sql`(${joined(parts, "and")})`;
@@ -118,10 +118,14 @@ export function indexedParts(word: string): string[] {
   return end.includes("000") && rarer.size > 2 ? [...rarer] : [end.slice(1)];
 }
 
-/** Whether the word has three letters or digits in a row, so the trigram index applies. */
-function hasTrigram(word: string): boolean {
-  const key = word.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC");
-  return /[\p{L}\p{N}]{3}/u.test(key);
+/** Whether a text has three letters or digits in a row, by which the trigram index finds it. */
+export function hasTrigram(text: string): boolean {
+  return /[\p{L}\p{N}]{3}/u.test(text);
+}
+
+/** Whether the key of a word, which has no accents, has a trigram. */
+function hasKeyTrigram(word: string): boolean {
+  return hasTrigram(word.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC"));
 }
 
 /** The text as part of a LIKE pattern that matches only itself. */
