@@ -6,7 +6,7 @@ import { ApiError } from "../schema/errors.ts";
 import type { PathParameters } from "../schema/operation.ts";
 import { bodySchema, PATH_PARAMETERS } from "./openapi/operation.ts";
 import { expandTables } from "./openapi/tables.ts";
-import { OWN_TABLES, pathOfTable, type RecordTable, SHARED_TABLES } from "../schema/records.ts";
+import { type RecordTable, TABLES_BY_PATH } from "../schema/records.ts";
 import { UUID_PATTERN } from "../schema/values.ts";
 import { DOCS } from "./docs.ts";
 import { OPERATIONS } from "./operations.ts";
@@ -29,10 +29,6 @@ interface Route {
 
 /** The routes by the beginnings of their paths, so that a request is compared with few patterns. */
 export type Routes = Map<string, Route[]>;
-
-const TABLES_BY_PATH = new Map(
-  [...OWN_TABLES, ...SHARED_TABLES].map((table) => [pathOfTable(table), table]),
-);
 
 /** The routes of the operations, and of the reference page. */
 export function routesOf({ apiPrefix, docs }: Services): Routes {

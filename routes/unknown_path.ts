@@ -1,14 +1,7 @@
 import type { Services } from "../middleware/context.ts";
 import { pathOf } from "../middleware/request.ts";
 import { ApiError } from "../schema/errors.ts";
-import {
-  isShared,
-  nounOf,
-  OWN_TABLES,
-  pathOfTable,
-  type RecordTable,
-  SHARED_TABLES,
-} from "../schema/records.ts";
+import { isShared, nounOf, TABLES_BY_PATH } from "../schema/records.ts";
 import { bareIsbn } from "../schema/values.ts";
 
 /** A path with another value in place of the id: its resource, and that value. */
@@ -18,10 +11,6 @@ const WITHOUT_ID = /^(\/[a-z-]+)\/([^/]+)(?:\/.*)?$/;
 const HEALTH = /\/health(?:z|check)?(?:\/|$)/;
 
 const ISBN = /^(?:\d-?){9}(?:(?:\d-?){3}\d|[\dXx])$/;
-
-const TABLES = new Map<string, RecordTable>(
-  [...OWN_TABLES, ...SHARED_TABLES].map((table) => [pathOfTable(table), table]),
-);
 
 /** The error for an unknown path. Its message suggests a valid one. */
 export function unknownPath(
@@ -62,7 +51,7 @@ function findById(path: string, prefix: string): string | undefined {
       : `for products, use ${prefix}/products?search=`;
     return `The path of a product requires its id, a UUID: to search ${search}`;
   }
-  const table = TABLES.get(resource);
+  const table = TABLES_BY_PATH.get(resource);
   if (!table) return;
   // Code lists have no filter by name: their lists are short.
   const parameter = isShared(table) ? "code" : "name";

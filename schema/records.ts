@@ -166,6 +166,11 @@ export function pathOfTable(table: RecordTable): string {
   return `/${table.replaceAll("_", "-")}`;
 }
 
+/** The tables by their paths. */
+export const TABLES_BY_PATH = new Map<string, RecordTable>(
+  [...OWN_TABLES, ...SHARED_TABLES].map((table) => [pathOfTable(table), table]),
+);
+
 /** The noun for a record of the table, such as `custom field`. */
 export function nounOf(table: RecordTable): string {
   return RECORDS[table].type.replace(/\B[A-Z]/g, " $&").toLowerCase();

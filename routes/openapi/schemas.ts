@@ -48,18 +48,15 @@ import {
   SheetMessage,
   SheetReport,
 } from "../../features/sheets/schema/report.ts";
+import { OnixMessage, OnixOutcome, OnixPaths, OnixReport } from "./onix.ts";
 import {
   ListedReadiness,
   MissingForRecipient,
-  OnixMessage,
-  OnixOutcome,
-  OnixPaths,
-  OnixReport,
   Readiness,
   ReadinessMeta,
   RecipientProfile,
   RecipientProfileRules,
-} from "./onix.ts";
+} from "./readiness.ts";
 import {
   ErrorDetail,
   errorEntries,
