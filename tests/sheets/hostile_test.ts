@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { messageAt } from "../../features/sheets/schema/convert_row.ts";
 import { RowErrors, SheetTally } from "../../features/sheets/schema/report.ts";
 import { testsOf } from "../support/app/harness.ts";
+import { memory, withPeak } from "../support/app/memory.ts";
 import type { Organization } from "../support/app/organization.ts";
 
 const it = testsOf("A hostile sheet");
@@ -34,15 +35,14 @@ for (const [head, part, line, code] of SHEETS) {
         else controller.close();
       },
     });
-    const before = memory();
-    let peak = before;
-    const watch = setInterval(() => peak = Math.max(peak, memory()), 10);
 
-    const { status, text, body: answer } = await app.send("/api/csv/products", {
-      method: "POST",
-      headers: { "x-api-key": org.key, "content-type": "text/csv" },
-      body,
-    }).finally(() => clearInterval(watch));
+    const [{ status, text, body: answer }, bytes] = await withPeak(() =>
+      app.send("/api/csv/products", {
+        method: "POST",
+        headers: { "x-api-key": org.key, "content-type": "text/csv" },
+        body,
+      })
+    );
 
     assertEquals(status, 400, text);
     const [detail] = answer.error.details;
@@ -50,7 +50,7 @@ for (const [head, part, line, code] of SHEETS) {
     assertEquals((await org.get("/api/products")).body.meta.total, 0);
     // The bytes are kept. A million lines leave 300 MiB of garbage in a worker of tests, whose
     // heap may grow as V8 likes; records of as many bytes would take gigabytes.
-    assert(Math.max(peak, memory()) < before + 640 * MIB, `${before} ${peak}`);
+    assert(bytes < 640 * MIB, `${bytes} bytes`);
   });
 }
 
@@ -148,8 +148,3 @@ Deno.test("Errors of a sheet beyond 8 MiB are one", () => {
   assertMatch(errors.of(0)!, /^0 x/);
   assertMatch(errors.of(39_999)!, /send it again/);
 });
-
-function memory(): number {
-  const { heapUsed, external } = Deno.memoryUsage();
-  return heapUsed + external;
-}
