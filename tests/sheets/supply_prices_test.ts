@@ -24,7 +24,8 @@ const inMarket = (countries: string[], ...prices: object[]) => ({
 
 const TODAY = new Date().toISOString().slice(0, 10);
 const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+/** A day that lies ahead, also if the tests run over midnight. */
+const AHEAD = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
 
 /** A product with these territories, and what reads its sheets and prices. */
 async function supplied(org: Organization, territories: object[]) {
@@ -73,7 +74,7 @@ it("shows the one price of a currency and type, and that of a country", async ({
         price_qualifier: "05",
       },
       { price_amount: 8, valid_to: YESTERDAY },
-      { price_amount: 10, valid_from: TOMORROW },
+      { price_amount: 10, valid_from: AHEAD },
     ),
     inMarket(["DE", "AU", "US"], {
       price_amount: 12,
