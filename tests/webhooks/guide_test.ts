@@ -61,6 +61,7 @@ for (const [language, [command, ...args]] of Object.entries(RUN)) {
         const { body } = await ask("POST", `${webhook.path}/test`);
         return body.data.status;
       });
+      await eventually(true, () => lines().at(-1)!.startsWith("webhook.test"));
       printed = "";
 
       await it("fetches the book that a message names", async () => {

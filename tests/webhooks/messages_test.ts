@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { clockAhead } from "../support/app/clock.ts";
 import { openReceiver, signaturesOf } from "../support/app/receiver.ts";
+import { settled } from "../support/app/settled.ts";
 import { timedWebhookTest, webhookTest } from "./scene.ts";
 
 webhookTest("A message", async (scene, { step: it }) => {
@@ -150,6 +152,8 @@ webhookTest(
       );
     }
     await scene.product("After them");
+    // Transactions of other tests hold the feed back.
+    await settled(scene.app.sql);
     const start = performance.now();
 
     await scene.arrived(401);
@@ -157,7 +161,7 @@ webhookTest(
     const ms = performance.now() - start;
     assertEquals(receiver.received.at(-1)!.message.data.title, "After them");
     // At eight entries a second, they would take 50 seconds.
-    assert(ms < 10_000, `${ms} ms`);
+    assert(ms < 30_000, `${ms} ms`);
     await other.arrived(400);
   },
 );
@@ -205,9 +209,9 @@ webhookTest("The secrets of a webhook", async (scene, { step: it }) => {
   });
 
   await it("end after the grace", async () => {
-    const { secret } = await rotate({ grace_seconds: 1 });
+    const { secret } = await rotate({ grace_seconds: 60 });
     assertEquals((await signatures())!.split(" ").length, 2);
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    using _ahead = clockAhead(60_001);
 
     assertEquals(await signatures(), expected(secret));
     assertEquals((await scene.state(webhook)).secrets.length, 1);
