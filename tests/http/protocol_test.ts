@@ -5,9 +5,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { openApp, send, SETTINGS } from "../support/app/harness.ts";
 import { withOperations } from "../support/app/operations.ts";
 import { operationsIn } from "../support/app/own_app.ts";
-
-/** The seconds that a list takes. The embedded database runs one after the other. */
-const SLEEP = SETTINGS.url ? 2 : 0.2;
+import { startSleepers } from "../support/app/sleepers.ts";
 
 Deno.test("The protocol", async ({ step: it }) => {
   await using app = await openApp();
@@ -219,25 +217,17 @@ Deno.test("The protocol", async ({ step: it }) => {
   });
 
   await it("is ready while lists run", async () => {
-    let isOver = false;
-    const sleeping = Promise.all(Array.from(
-      { length: SETTINGS.poolSize },
-      async () => {
-        await app.sql.unsafe(`select pg_sleep(${SLEEP})`);
-        isOver = true;
-      },
-    ));
-
+    const sleepers = startSleepers(app.database);
     await eventually(
       true,
-      () => isOver || operationsIn(app) >= SETTINGS.poolSize,
+      () => sleepers.isOver || operationsIn(app) >= SETTINGS.poolSize,
     );
 
     assertEquals((await app.send("/health/ready")).status, 200);
 
     // The embedded database runs one statement at a time.
-    if (SETTINGS.url) assert(!isOver);
-    await sleeping;
+    if (SETTINGS.url) assert(!sleepers.isOver);
+    await sleepers.end();
   });
 
   await it("says how long a request took", async () => {

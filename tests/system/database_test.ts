@@ -6,6 +6,7 @@ import { type Database, openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../schema/errors.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { SETTINGS } from "../support/app/harness.ts";
+import { startSleepers } from "../support/app/sleepers.ts";
 import { script } from "../support/sql/script.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
@@ -163,25 +164,12 @@ Deno.test("openDatabase", TIMED, async ({ step: it }) => {
   });
 
   await it("looks up rows during long operations", async () => {
-    let slept = false;
-    const sleeping = Promise.all(Array.from(
-      { length: SETTINGS.poolSize },
-      async (_, i) => {
-        await database.for({
-          deadline: performance.now() + MINUTE_MS,
-          caller: {
-            organizationId: `${i}`,
-            name: "key",
-          },
-        }).scan(sql`select pg_sleep(${SETTINGS.url ? 3 : 0.2})`);
-        slept = true;
-      },
-    ));
+    const sleepers = startSleepers(database);
     await soon(database).lookUp(sql`select`);
 
     // The embedded database runs one operation at a time.
-    if (SETTINGS.url) assert(!slept);
-    await sleeping;
+    if (SETTINGS.url) assert(!sleepers.isOver);
+    await sleepers.end();
   });
 
   await it("keeps rows before an error out of the next result", async () => {
