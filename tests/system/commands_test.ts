@@ -70,7 +70,8 @@ Deno.test("deno task", async ({ step: it }) => {
 
   await it("key create sets scope and expiry", async () => {
     const organization = await run("organization create Harbour");
-    const day = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
+    // Not tomorrow, which begins at midnight.
+    const day = new Date(Date.now() + 2 * DAY_MS).toISOString().slice(0, 10);
 
     const key = await run(
       `key create --organization ${organization} --name Web --scope read --expires ${day}`,

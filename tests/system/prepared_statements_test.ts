@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { SORTS } from "../../schema/list_query.ts";
 import { fullBody } from "../support/data/bodies.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { type App, SETTINGS } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
@@ -37,11 +38,13 @@ Deno.test({
       ];
 
       await askForAll(app, first, 1);
+      await eventually({ used: 0, waiting: 0 }, () => app.database.load);
       const few = await preparedStatements(app);
       for (const [i, org] of [first, second, first].entries()) {
         await askForAll(app, org, i + 2);
       }
 
+      await eventually({ used: 0, waiting: 0 }, () => app.database.load);
       assertEquals(await preparedStatements(app), few);
       assert(few < MOST, `${few} statements`);
     });

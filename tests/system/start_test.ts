@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import config from "../../deno.json" with { type: "json" };
+import { openInstalledDatabase } from "../support/app/fresh_database.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { emptyFolder, preparedFolder } from "../support/app/prepared_folder.ts";
 import { launch, type Service, start } from "../support/app/process.ts";
@@ -18,8 +19,10 @@ Deno.test("The service as a process", TIMED, async ({ step: it }) => {
   const dataDir = await preparedFolder();
 
   await it("runs under `deno serve`, with its permissions", async () => {
-    const place: Record<string, string> = SETTINGS.url
-      ? { DATABASE_URL: SETTINGS.url }
+    // Its process would propagate renames and delete versions of other tests.
+    await using own = SETTINGS.url ? await openInstalledDatabase() : undefined;
+    const place: Record<string, string> = own
+      ? { DATABASE_URL: own.settings.url! }
       : { DATA_DIR: dataDir };
 
     await using service = await start(place, (port) => [

@@ -1,6 +1,7 @@
 import { pause } from "../../db/connections/deadline.ts";
 import { assertEquals, assertRejects } from "@std/assert";
 import { eventually } from "../support/app/eventually.ts";
+import { openInstalledDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, type Service, start } from "../support/app/process.ts";
@@ -8,7 +9,9 @@ import { TIMED } from "../support/app/deadline.ts";
 
 Deno.test("A process that is stopped", TIMED, async ({ step: it }) => {
   const dataDir = await preparedFolder();
-  const { place, key } = await prepare("Stop", { ...SETTINGS, dataDir });
+  // Its process would propagate renames and delete versions of other tests.
+  await using own = SETTINGS.url ? await openInstalledDatabase() : undefined;
+  const { place, key } = await prepare("Stop", own?.settings ?? { ...SETTINGS, dataDir });
   const headers = { "x-api-key": key, "content-type": "application/json" };
 
   await it("finishes running requests", async () => {

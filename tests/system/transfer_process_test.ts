@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { pause } from "../../db/connections/deadline.ts";
 import { install } from "../../db/migrate.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";
+import { eventually } from "../support/app/eventually.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { settled } from "../support/app/settled.ts";
@@ -57,6 +58,8 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
     : { DATA_DIR: dataDir };
   const text = await manyProducts();
   const exporting = `$0 export --organization ${DEMO_ORGANIZATION}`;
+  /** What a short import takes. */
+  let importMs = 0;
   const importing = `exec $0 import --organization ${DEMO_ORGANIZATION} -`;
 
   /** Runs the command with this input, and returns how it ended. */
@@ -103,7 +106,9 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
   await it("import takes a file with fewer lines, and says that there are fewer", async () => {
     const fewer = text.split("\n").slice(0, 10).join("\n");
 
+    const started = performance.now();
     const { code, stderr } = await run(importing, fewer);
+    importMs = performance.now() - started;
 
     assertEquals(code, 0);
     assertMatch(stderr, /The file has 9 of the \d+ records of its export/);
@@ -140,8 +145,14 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
     const writer = child.stdin.getWriter();
     const begun = message(...records).replace("</ONIXMessage>", "");
     await writer.write(new TextEncoder().encode(begun));
-    // The process reads slower than this one writes.
-    await pause(2_000);
+    // The process reads slower than this one writes. It alone can read an embedded database.
+    if (fresh) {
+      const sql = sessionOf(fresh.operations);
+      await eventually(true, async () => {
+        const written = await sql`select from onix_records where record like '%>interrupted 0<%'`;
+        return written.length > 0;
+      });
+    } else await pause(Math.max(2_000, 2 * importMs));
 
     child.kill("SIGINT");
     const { code, stdout, stderr } = await child.output();
@@ -151,7 +162,8 @@ Deno.test("deno task export and import", TIMED, async ({ step: it }) => {
     assertEquals([code, stdout.length], [1, 0]);
     assertMatch(said, /\n?The import was interrupted\n$/);
     const [, created] = /^(\d+) created, 0 updated/m.exec(said)!;
-    assert(Number(created) >= 100);
+    // A slow machine writes a first group of fewer than 100.
+    assert(Number(created) > 0);
     const { stdout: xml } = await run(`${exporting} --format onix`, "");
     assertEquals(xml.match(/>interrupted \d+</g)?.length, Number(created));
   });
