@@ -71,7 +71,7 @@ Deno.test("Propagation of renames", async ({ step: it }) => {
       new Activity(),
       (error) => asked.push(String(error)),
     );
-    await eventually(["look-up"], () => asked);
+    await eventually(["look-up"], () => asked.slice(0, 1));
     propagation.wake();
     await eventually(["look-up", "look-up"], () => asked.slice(0, 2));
     propagation.stop();

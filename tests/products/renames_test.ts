@@ -10,6 +10,7 @@ import { openFreshDatabase } from "../support/app/fresh_database.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
+import { PATIENCE_MS } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { Copy } from "../support/client/copy.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -386,7 +387,7 @@ function session(url: string) {
   const sql = postgres(url, {
     max: 1,
     onnotice: () => {},
-    connection: { idle_in_transaction_session_timeout: 20_000 },
+    connection: { idle_in_transaction_session_timeout: PATIENCE_MS },
   });
   return { sql, [Symbol.asyncDispose]: () => sql.end() };
 }

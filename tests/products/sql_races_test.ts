@@ -32,10 +32,10 @@ function race(name: string, run: (race: Race) => Promise<void>): void {
   });
 }
 
-/** Writes one number after the other for `SECONDS`. */
+/** Writes one number after the other for `SECONDS`, and at least ten. */
 async function repeat(write: (n: number) => Promise<unknown>): Promise<void> {
   const end = performance.now() + SECONDS * 1_000;
-  for (let n = 2; performance.now() < end; n++) await write(n);
+  for (let n = 2; n < 12 || performance.now() < end; n++) await write(n);
 }
 
 race(
@@ -119,7 +119,6 @@ race(
 
     const { data } = await read(app, org, path);
     assertEquals(numbersOf(data), written);
-    assert(written.publisher > 10, JSON.stringify(written));
     await assertBuilt(app, org);
 
     /** Expects each read to show all earlier writes, and no older values than earlier reads. */
