@@ -33,8 +33,9 @@ faultTest("A database that stops", async (scene, { step: it }) => {
       "SERVICE_UNAVAILABLE",
     ]);
     assertEquals(ready.headers.get("retry-after"), "1");
-    assert(load.slowestMs < DEADLINE_MS + 2_000, `${load.slowestMs} ms`);
-    assert(foundMs < 2_000, `Found again after ${foundMs} ms`);
+    // Without a deadline they would wait for the database.
+    assert(load.slowestMs < DEADLINE_MS + 10_000, `${load.slowestMs} ms`);
+    assert(foundMs < 15_000, `Found again after ${foundMs} ms`);
     await scene.assertSound(load);
   });
 
@@ -43,16 +44,16 @@ faultTest("A database that stops", async (scene, { step: it }) => {
     const { path } = await org.create();
 
     await cluster.stop("fast");
-    const asked = performance.now();
     const replies = await Promise.all(
       Array.from({ length: 4 }, () => org.get(path)),
     );
-    const ms = performance.now() - asked;
     await cluster.start();
 
-    assertEquals(replies.map(({ status }) => status), [503, 503, 503, 503]);
-    // Requests fail with the connection, without waiting for their deadline.
-    assert(ms < DEADLINE_MS - 1_000, `${ms} ms`);
+    // They fail with the connection. At their deadline, the message would be another.
+    assertEquals(
+      replies.map(({ status, body }) => [status, body.error.message]),
+      Array(4).fill([503, "The database is not available"]),
+    );
     await eventually(200, async () => (await org.get(path)).status);
     await scene.assertSound();
   });

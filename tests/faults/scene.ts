@@ -12,7 +12,7 @@ import { type Proxy, startProxy, through } from "../support/servers/proxy.ts";
 export const isPossible = Deno.env.has("TEST_DATABASE_URL") &&
   binaries() !== undefined;
 
-/** The maximum duration of a request. */
+/** The default maximum duration of a request. */
 export const DEADLINE_MS = 4_000;
 
 /** Adds a test with a scene of its own, where one is possible. */
@@ -53,11 +53,13 @@ interface Options {
   poolSize?: number;
   /** Whether they lead to PgBouncer, not to the server. */
   behindPgBouncer?: boolean;
+  /** The maximum duration of a request. */
+  deadlineMs?: number;
 }
 
 /** Starts all parts anew. */
 export async function openScene(
-  { poolSize = 4, behindPgBouncer = false }: Options = {},
+  { poolSize = 4, behindPgBouncer = false, deadlineMs = DEADLINE_MS }: Options = {},
 ): Promise<Scene> {
   const uncaught: unknown[] = [];
   const events = ["error", "unhandledrejection"] as const;
@@ -70,11 +72,11 @@ export async function openScene(
   const cluster = await startCluster();
   const pgbouncer = behindPgBouncer ? await startPgBouncer(cluster) : undefined;
   const proxy = startProxy((pgbouncer ?? cluster).port);
-  const app = await openApp({ deadlineMs: DEADLINE_MS }, {
+  const app = await openApp({ deadlineMs }, {
     ...SETTINGS,
     url: through(cluster.url, proxy),
     poolSize,
-    statementTimeoutMs: DEADLINE_MS - 1_000,
+    statementTimeoutMs: deadlineMs - 1_000,
     prepare: !behindPgBouncer,
   });
   const observer = postgres(cluster.url, {
