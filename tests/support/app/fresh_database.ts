@@ -66,7 +66,7 @@ async function template(): Promise<string> {
     await database.close();
     await administer(`alter database ${name} with allow_connections false`);
     // PgBouncer keeps connections of its own.
-    await tx`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+    await tx`select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = ${name}`;
   });
   await sql.end();
   return name;

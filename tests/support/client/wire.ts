@@ -1,3 +1,5 @@
+import { PATIENCE_MS } from "../app/deadline.ts";
+
 /** The service behind a real server, for requests that `Request` cannot express. */
 export interface Server extends AsyncDisposable {
   origin: string;
@@ -15,9 +17,6 @@ export interface WireResponse {
   headers: Headers;
   body: string;
 }
-
-/** The time after which an open connection is closed. No test takes this long. */
-const PATIENCE_MS = 5_000;
 
 /** Serves the handler on a free port. */
 export function listen(
@@ -43,6 +42,7 @@ export function listen(
 }
 
 async function readToEnd(connection: Deno.TcpConn): Promise<string> {
+  // A server that keeps the connection open fails the test.
   const timer = setTimeout(() => connection.close(), PATIENCE_MS);
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(65_536);
