@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { API_KEY } from "../../db/credentials.ts";
 import { uuidv7 } from "../../db/uuid.ts";
+import { pause } from "../../db/connections/deadline.ts";
 import { createTokenVerifier } from "../../middleware/jwt.ts";
 import { clockAhead } from "../support/app/clock.ts";
 import { eventually } from "../support/app/eventually.ts";
@@ -104,6 +105,8 @@ it("GET returns every key of the organization without its secret", async ({ org,
   const ask = await member(app, "owner", org);
   await issue(await member(app, "owner", other));
   const first = await issue(ask, { name: "First" });
+  // The clock of the embedded database counts milliseconds.
+  await pause(2);
   const second = await issue(ask, { name: "Second" });
   await statusWith(app, second.key);
 

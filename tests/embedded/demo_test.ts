@@ -41,7 +41,8 @@ Deno.test("The demo organization", async ({ step: it }) => {
 
   await it("has nobody whom the guides create", async () => {
     const code = [...await codeOf(["create"], "sh"), ...await codeOf(["create"], "ts")].join("\n");
-    const created = code.matchAll(/"\S*\/(contributors|publishers)".*?name"?: "([^"]+)"/gs);
+    const created = [...code.matchAll(/"\S*\/(contributors|publishers)".*?name"?: "([^"]+)"/gs)];
+    assert(created.length > 2);
     for (const [, path, name] of created) {
       const { body } = await app.send(`/api/${path}?limit=100`, { headers });
 
