@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { incomingRecordOf } from "../../features/onix/db/in/incoming_record.ts";
-import { Item, readItem } from "../../features/onix/db/in/items.ts";
+import { Item, readItem } from "../../features/onix/db/in/analysed_record.ts";
 import type { Element } from "../../features/onix/schema/xml/element.ts";
 import { readMessage } from "../../features/onix/schema/xml/read.ts";
 import { send } from "../support/app/harness.ts";

@@ -10,7 +10,7 @@ import {
 import type { Queries } from "../../../../db/database.ts";
 import type { IncomingRecord } from "./incoming_record.ts";
 import { isBoundTo } from "./find.ts";
-import { type CachedAnalyses, keyOfCached } from "./items.ts";
+import { type CachedAnalyses, keyOfCached } from "./analysed_record.ts";
 import type { Planned } from "./plan.ts";
 import type { ProductRow } from "./product_rows.ts";
 import { ownRecord } from "../out/received.ts";

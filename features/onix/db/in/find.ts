@@ -11,7 +11,7 @@ import type { Transaction } from "../../../../db/connections/transaction.ts";
 import { sizeOfStored } from "../../../../db/products/read_many.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../../../../db/products/keys.ts";
 import { lockAndFind } from "../../../../db/products/write_together.ts";
-import type { Item } from "./items.ts";
+import type { Item } from "./analysed_record.ts";
 import { ownRecord, receivedRecord } from "../out/received.ts";
 
 /*

@@ -6,7 +6,7 @@ import { transactionOrDryRun } from "../../../../db/dry_run.ts";
 import { writeTogether } from "../../../../db/products/write_together.ts";
 import { cacheAnalyses } from "./cached_analyses.ts";
 import { findProducts, lockFound } from "./find.ts";
-import { type Item, outcomeOf } from "./items.ts";
+import { type Item, outcomeOf } from "./analysed_record.ts";
 import { Matches } from "./matches.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { storeReferences, storeSendingTimes } from "./references_and_times.ts";

@@ -2,7 +2,7 @@ import { isbnNumber } from "../../../../schema/isbn.ts";
 import { ownId } from "../../schema/mapping/own_reference.ts";
 import { DELETION } from "../../schema/rules/notifications.ts";
 import { type Found, referencesOf } from "./find.ts";
-import type { Analysis, Item } from "./items.ts";
+import type { Analysis, Item } from "./analysed_record.ts";
 import type { MessageBooks } from "./message_books.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { isbnNumber } from "../../../../schema/isbn.ts";
 import { DELETION, PARTIAL } from "../../schema/rules/notifications.ts";
-import type { Item } from "./items.ts";
+import type { Item } from "./analysed_record.ts";
 
 /*
  * The books of a message so far. One ISBN can go from one book to another within a message: their

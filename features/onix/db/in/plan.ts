@@ -4,7 +4,7 @@ import type { Outcome } from "../../schema/report/report.ts";
 import { DELETION, PARTIAL } from "../../schema/rules/notifications.ts";
 import { uuidv7 } from "../../../../db/uuid.ts";
 import { type Found, referencesOf } from "./find.ts";
-import { type Item, outcomeOf } from "./items.ts";
+import { type Item, outcomeOf } from "./analysed_record.ts";
 import type { Matches } from "./matches.ts";
 import {
   ambiguous,

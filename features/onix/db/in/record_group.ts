@@ -8,7 +8,7 @@ import type { Queries } from "../../../../db/database.ts";
 import { type IncomingRecord, incomingRecordOf } from "./incoming_record.ts";
 import { findCachedAnalyses } from "./cached_analyses.ts";
 import { type GroupSettings, importGroup } from "./group.ts";
-import { type CachedAnalyses, Item, readItem } from "./items.ts";
+import { type CachedAnalyses, Item, readItem } from "./analysed_record.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { fault, referenceOfAnother } from "./record_messages.ts";
 

@@ -12,7 +12,7 @@ import type { Cause } from "../../../../db/products/write_together.ts";
 import { bodyOf } from "./body.ts";
 import { compare, type Compared, isSentOtherwise } from "./compare.ts";
 import { referencesOf } from "./find.ts";
-import type { Item } from "./items.ts";
+import type { Item } from "./analysed_record.ts";
 import { linkRecords, type Links } from "../links/links.ts";
 import { fillIdentifiers, identifiersIn } from "../links/party_identifiers.ts";
 import type { Plan, Planned } from "./plan.ts";
