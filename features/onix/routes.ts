@@ -4,7 +4,7 @@ import { ImportEnded } from "../../db/import_ended.ts";
 import { importMessage } from "./db/in/import.ts";
 import { messageText, readSender } from "./db/out/message.ts";
 import { OutgoingRecords } from "./db/out/outgoing_records.ts";
-import { getRecord, textOfSender } from "./db/out/record_source.ts";
+import { getRecord, senderText } from "./db/out/record_source.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { etagOf } from "../../db/entity_tag.ts";
 import { openText } from "../../middleware/body.ts";
@@ -52,7 +52,7 @@ export async function get(
     );
   // What a recipient does not see must not show in the tag either.
   const seen = view && await write();
-  const shown = seen ? [seen, textOfSender(sender)] : [tag];
+  const shown = seen ? [seen, senderText(sender)] : [tag];
   const etag = etagOf([...shown, release, tags].join("\n"));
   if (isNotModified(request, etag)) return { status: 304, headers: { etag } };
   const text = await messageText({ ...form, sender }, [seen ?? await write()]);

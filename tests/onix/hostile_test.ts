@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { incomingRecordOf } from "../../features/onix/db/in/incoming_record.ts";
-import { Item, readItem } from "../../features/onix/db/in/analysed_record.ts";
+import { analyse, AnalysedRecord } from "../../features/onix/db/in/analysed_record.ts";
 import type { Element } from "../../features/onix/schema/xml/element.ts";
 import { readMessage } from "../../features/onix/schema/xml/read.ts";
 import { send } from "../support/app/harness.ts";
@@ -314,8 +314,8 @@ Deno.test("The analysis of a record keeps nothing of its message", async () => {
   for await (const part of readMessage(stream, { charset: undefined })) {
     if (part.kind === "header") header = part.header;
     if (part.kind !== "product") continue;
-    const item = readItem(incomingRecordOf(part.product, header!), new Map());
-    assert(item instanceof Item);
+    const item = analyse(incomingRecordOf(part.product, header!), new Map());
+    assert(item instanceof AnalysedRecord);
     kept.push(item.analysis);
   }
 

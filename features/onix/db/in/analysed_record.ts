@@ -51,7 +51,7 @@ export function keyOfCached(cachedAnalysis: string): string {
 const MAX_ANALYSIS = 32 * 1024;
 
 /** A record of a message that can be written. */
-export class Item {
+export class AnalysedRecord {
   readonly incomingRecord: IncomingRecord;
   readonly analysis: Analysis;
   /** The analysis as it is cached with the record. Null: the record is read each time. */
@@ -89,17 +89,20 @@ export class Item {
 }
 
 /** Reads a record, unless its analysis is cached. */
-export function readItem(incomingRecord: IncomingRecord, cached: CachedAnalyses): Item | Rejected {
+export function analyse(
+  incomingRecord: IncomingRecord,
+  cached: CachedAnalyses,
+): AnalysedRecord | Rejected {
   const known = cached.get(incomingRecord.analysisKey);
   if (known) {
-    return new Item(
+    return new AnalysedRecord(
       incomingRecord,
       JSON.parse(known.slice(incomingRecord.analysisKey.length)),
       known,
     );
   }
   return catchDefect(
-    () => itemOf(incomingRecord),
+    () => analyseAnew(incomingRecord),
     () => ({
       kind: "rejected",
       reference: incomingRecord.reference,
@@ -110,7 +113,7 @@ export function readItem(incomingRecord: IncomingRecord, cached: CachedAnalyses)
   );
 }
 
-function itemOf(incomingRecord: IncomingRecord): Item | Rejected {
+function analyseAnew(incomingRecord: IncomingRecord): AnalysedRecord | Rejected {
   const content = readRecord(incomingRecord.product, incomingRecord.header);
   if (content.kind === "rejected") return content;
   const form = storedForm(content.record);
@@ -118,7 +121,10 @@ function itemOf(incomingRecord: IncomingRecord): Item | Rejected {
   const cachedAnalysis = incomingRecord.analysisKey + JSON.stringify(analysis);
   // A message about a header is reported once, with the first record.
   const isStored = !content.reportsOnHeader && cachedAnalysis.length <= MAX_ANALYSIS;
-  return new Item(incomingRecord, analysis, isStored ? cachedAnalysis : null, { content, form });
+  return new AnalysedRecord(incomingRecord, analysis, isStored ? cachedAnalysis : null, {
+    content,
+    form,
+  });
 }
 
 function analysisOf(content: RecordContent, { digest }: StoredForm): Analysis {
@@ -150,7 +156,7 @@ function readAgain({ product, header }: IncomingRecord): RecordContent {
 
 /** Returns the outcome of a record, with the messages of its analysis and more. */
 export function outcomeOf(
-  { incomingRecord: { line }, analysis: { reference, messages } }: Item,
+  { incomingRecord: { line }, analysis: { reference, messages } }: AnalysedRecord,
   outcome: Outcome["outcome"],
   id: string | null,
   ...more: Outcome["messages"]

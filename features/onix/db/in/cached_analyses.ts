@@ -9,7 +9,7 @@ import {
 } from "../../../../db/connections/sql.ts";
 import type { Queries } from "../../../../db/database.ts";
 import type { IncomingRecord } from "./incoming_record.ts";
-import { isBoundTo } from "./find.ts";
+import { isReferredToBy } from "./find.ts";
 import { type CachedAnalyses, keyOfCached } from "./analysed_record.ts";
 import type { Planned } from "./plan.ts";
 import type { ProductRow } from "./product_rows.ts";
@@ -35,7 +35,7 @@ export async function findCachedAnalyses(
     select n.reading as last, x.reading as own
     from onix_records n
     ${ownRecord(sql`n.product_id`, sender)}
-    where n.organization_id = ${organization} and ${isBoundTo(sql`n.product_id`, references)}
+    where n.organization_id = ${organization} and ${isReferredToBy(sql`n.product_id`, references)}
   `));
   const cached = rows.flatMap(({ last, own }) => [last, own]).filter((analysis) =>
     analysis !== null

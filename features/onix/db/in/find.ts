@@ -11,7 +11,7 @@ import type { Transaction } from "../../../../db/connections/transaction.ts";
 import { sizeOfStored } from "../../../../db/products/read_many.ts";
 import { hasIsbn, isbnKeys, type LockKey } from "../../../../db/products/keys.ts";
 import { lockAndFind } from "../../../../db/products/write_together.ts";
-import type { Item } from "./analysed_record.ts";
+import type { AnalysedRecord } from "./analysed_record.ts";
 import { ownRecord, receivedRecord } from "../out/received.ts";
 
 /*
@@ -76,11 +76,11 @@ function withRecord(sender: string | null): Statement {
  * Finds the products that records of one message may match. It is not prepared: a plan cached while
  * the tables were small would scan them when they are large.
  */
-export function findProducts(items: readonly Item[]): Statement<Found> {
+export function findProducts(items: readonly AnalysedRecord[]): Statement<Found> {
   return unprepared(sql`
     select ${FOUND}
     from ${withRecord(senderOf(items))}
-    where p.organization_id = ${organization} and ${mayBeOf(items)}
+    where p.organization_id = ${organization} and ${mayMatch(items)}
     order by p.id
   `);
 }
@@ -88,19 +88,19 @@ export function findProducts(items: readonly Item[]): Statement<Found> {
 /** Locks these products, and returns their state after that. */
 export async function lockFound(
   tx: Transaction,
-  items: readonly Item[],
+  items: readonly AnalysedRecord[],
 ): Promise<Found[]> {
   const from = withRecord(senderOf(items));
   return await lockAndFind(
     tx,
     productKeysOf(items),
-    mayBeOf(items),
+    mayMatch(items),
     sql<Found>`select ${FOUND}, ${sizeOfStored} as bytes from ${from}`,
   );
 }
 
 /** The keys by which the records, and upserts of the same books, find products. */
-function productKeysOf(items: readonly Item[]): LockKey[] {
+function productKeysOf(items: readonly AnalysedRecord[]): LockKey[] {
   return items.flatMap(({ analysis }) => [
     { kind: "record_reference", value: analysis.reference },
     ...isbnKeys(analysis),
@@ -108,19 +108,22 @@ function productKeysOf(items: readonly Item[]): LockKey[] {
 }
 
 /** The sender of the message with these records. */
-function senderOf([item]: readonly Item[]): string | null {
+function senderOf([item]: readonly AnalysedRecord[]): string | null {
   return item!.incomingRecord.sent.sender;
 }
 
 /** The condition that one of the records may match product `p`. */
-function mayBeOf(items: readonly Item[]): Statement {
+function mayMatch(items: readonly AnalysedRecord[]): Statement {
   const references = items.map(({ analysis }) => analysis.reference);
   const isbns = items.flatMap(({ analysis }) => isbnNumber(analysis) ?? []);
-  return sql`(${isBoundTo(sql`p.id`, references)} or ${hasIsbn(isbns)})`;
+  return sql`(${isReferredToBy(sql`p.id`, references)} or ${hasIsbn(isbns)})`;
 }
 
-/** The condition that records with one of the references find the product with this id by that. */
-export function isBoundTo(id: Statement, references: readonly string[]): Statement {
+/**
+ * The condition that the product with this id has one of the references: its own, that of its
+ * record, or an alias.
+ */
+export function isReferredToBy(id: Statement, references: readonly string[]): Statement {
   const ids = references.flatMap((reference) => ownId(reference) ?? []);
   return sql`${id} = any(array(
     select unnest(string_to_array(${ids.join()}, ',')::uuid[])

@@ -6,7 +6,7 @@ import { transactionOrDryRun } from "../../../../db/dry_run.ts";
 import { writeTogether } from "../../../../db/products/write_together.ts";
 import { cacheAnalyses } from "./cached_analyses.ts";
 import { findProducts, lockFound } from "./find.ts";
-import { type Item, outcomeOf } from "./analysed_record.ts";
+import { type AnalysedRecord, outcomeOf } from "./analysed_record.ts";
 import { Matches } from "./matches.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { storeReferences, storeSendingTimes } from "./references_and_times.ts";
@@ -44,7 +44,7 @@ export interface GroupOptions extends GroupSettings {
  */
 export async function importGroup(
   queries: () => Queries,
-  items: readonly Item[],
+  items: readonly AnalysedRecord[],
   options: GroupOptions,
 ): Promise<Outcomes> {
   const { dryRun, books, mayWait } = options;
@@ -84,7 +84,7 @@ const LOCK_TIMEOUT = sql`set local lock_timeout = '8s'`;
  */
 async function decideWithoutLock(
   database: Queries,
-  items: readonly Item[],
+  items: readonly AnalysedRecord[],
   matches: Matches,
   options: GroupOptions,
 ): Promise<Outcomes> {
@@ -100,7 +100,7 @@ async function decideWithoutLock(
 /** Writes each product once. Returns the outcomes of its records, and the records of the next pass. */
 async function writePass(
   tx: Transaction,
-  items: readonly Item[],
+  items: readonly AnalysedRecord[],
   options: GroupOptions,
 ): Promise<Pick<Plan, "outcomes" | "later">> {
   const matches = new Matches(await lockFound(tx, items), options.books);

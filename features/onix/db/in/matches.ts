@@ -2,7 +2,7 @@ import { isbnNumber } from "../../../../schema/isbn.ts";
 import { ownId } from "../../schema/mapping/own_reference.ts";
 import { DELETION } from "../../schema/rules/notifications.ts";
 import { type Found, referencesOf } from "./find.ts";
-import type { Analysis, Item } from "./analysed_record.ts";
+import type { AnalysedRecord, Analysis } from "./analysed_record.ts";
 import type { MessageBooks } from "./message_books.ts";
 
 /*
@@ -42,7 +42,7 @@ export class Matches {
   }
 
   /** The product of the record, if there is one, or `ambiguous`. */
-  of({ analysis }: Item): Found | "ambiguous" | undefined {
+  of({ analysis }: AnalysedRecord): Found | "ambiguous" | undefined {
     const { notification } = analysis;
     const isbn = isbnNumber(analysis);
     const bound = this.#bound(analysis);
@@ -60,7 +60,7 @@ export class Matches {
    * Whether a later record of the message may take the ISBN by which this one finds its product:
    * the product has another reference, whose record has not come yet.
    */
-  mayLoseIsbn(item: Item): boolean {
+  mayLoseIsbn(item: AnalysedRecord): boolean {
     const found = this.of(item);
     return typeof found === "object" && found.reference !== null &&
       referencesOf(found).every((reference) =>

@@ -1,6 +1,6 @@
 import { isbnNumber } from "../../../../schema/isbn.ts";
 import { DELETION, PARTIAL } from "../../schema/rules/notifications.ts";
-import type { Item } from "./analysed_record.ts";
+import type { AnalysedRecord } from "./analysed_record.ts";
 
 /*
  * The books of a message so far. One ISBN can go from one book to another within a message: their
@@ -17,7 +17,7 @@ export class MessageBooks {
   readonly #books = new Map<string, { isbn: string; form: string | null }>();
 
   /** Adds the ISBN of a record. Returns its rival: the other reference under which an earlier record has it. */
-  addAndFindRival({ analysis }: Item): string | undefined {
+  addAndFindRival({ analysis }: AnalysedRecord): string | undefined {
     const isbn = isbnNumber(analysis);
     const { reference, notification, form } = analysis;
     if (isbn === null || notification === DELETION) return;
@@ -34,7 +34,7 @@ export class MessageBooks {
   }
 
   /** Whether an earlier record with the same reference has another ISBN and another form. */
-  isOfAnotherBook({ analysis }: Item): boolean {
+  isOfAnotherBook({ analysis }: AnalysedRecord): boolean {
     const isbn = isbnNumber(analysis);
     const { reference, notification, form } = analysis;
     if (isbn === null || notification === PARTIAL || notification === DELETION) return false;

@@ -4,7 +4,7 @@ import type { Outcome } from "../../schema/report/report.ts";
 import { DELETION, PARTIAL } from "../../schema/rules/notifications.ts";
 import { uuidv7 } from "../../../../db/uuid.ts";
 import { type Found, referencesOf } from "./find.ts";
-import { type Item, outcomeOf } from "./analysed_record.ts";
+import { type AnalysedRecord, outcomeOf } from "./analysed_record.ts";
 import type { Matches } from "./matches.ts";
 import {
   ambiguous,
@@ -21,9 +21,9 @@ import {
  * of the records that write nothing.
  */
 
-/** A record that creates, changes or deletes its product. */
+/** A record with its product, which may be new. */
 export interface Planned {
-  item: Item;
+  item: AnalysedRecord;
   id: string;
   /** Absent for a new product. */
   found?: Found;
@@ -36,13 +36,13 @@ export interface Plan {
   /** The records that their products have already. */
   unchanged: Planned[];
   /** The records of the next pass. */
-  later: Item[];
+  later: AnalysedRecord[];
   /** The outcomes of the records that write nothing. */
   outcomes: Outcomes;
 }
 
 /** The outcomes of records. */
-export type Outcomes = Map<Item, Outcome>;
+export type Outcomes = Map<AnalysedRecord, Outcome>;
 
 /** Options of applying records. */
 export interface PlanOptions {
@@ -61,11 +61,15 @@ export interface PlanOptions {
  * last one counts. The pass ends before a partial update of a product that it already writes: that
  * record and all after it are `later`.
  */
-export function planOf(items: readonly Item[], matches: Matches, options: PlanOptions): Plan {
+export function planOf(
+  items: readonly AnalysedRecord[],
+  matches: Matches,
+  options: PlanOptions,
+): Plan {
   const outcomes: Outcomes = new Map();
   // The plan for each product, by all keys that another record of it may share.
   const planned = new Map<string, Planned>();
-  let later: Item[] = [];
+  let later: AnalysedRecord[] = [];
 
   for (const [at, item] of items.entries()) {
     const match = matchOf(item, matches, options);
@@ -103,7 +107,7 @@ export function planOf(items: readonly Item[], matches: Matches, options: PlanOp
 
 /** Returns the product of a record, which may be new, or why nothing is written. */
 function matchOf(
-  item: Item,
+  item: AnalysedRecord,
   matches: Matches,
   options: PlanOptions,
 ): { found: Found | undefined } | { outcome: Outcome } {
@@ -125,7 +129,7 @@ function matchOf(
 /** Whether a record and its rival, which has the same ISBN, are of different products. */
 function areOfDifferentProducts(
   rival: string,
-  { analysis }: Item,
+  { analysis }: AnalysedRecord,
   found: Found | undefined,
 ): boolean {
   const references = found ? referencesOf(found) : [];
@@ -134,7 +138,7 @@ function areOfDifferentProducts(
 
 /** Whether the sender has sent a later message with the product, so that this record is skipped. */
 function isStale(
-  { incomingRecord: { sent: { at } } }: Item,
+  { incomingRecord: { sent: { at } } }: AnalysedRecord,
   { sent_at }: Found,
   { stale }: PlanOptions,
 ): boolean {
@@ -145,19 +149,22 @@ function isStale(
  * Returns the keys that another record of the same product shares: the product, or, before it
  * exists, a reference or an ISBN.
  */
-function sharedKeysOf({ analysis }: Item, found: Found | undefined): string[] {
+function sharedKeysOf({ analysis }: AnalysedRecord, found: Found | undefined): string[] {
   if (found) return [`id ${found.id}`];
   const isbn = isbnNumber(analysis);
   return [`reference ${analysis.reference}`, ...isbn ? [`isbn ${isbn}`] : []];
 }
 
 /** The outcome of a record after which another one of its product comes. */
-function outcomeOfSuperseded({ item, found }: Planned, { incomingRecord }: Item): Outcome {
+function outcomeOfSuperseded(
+  { item, found }: Planned,
+  { incomingRecord }: AnalysedRecord,
+): Outcome {
   return outcomeOf(item, "unchanged", found?.id ?? null, superseded(incomingRecord.line));
 }
 
 /** Returns the outcome of a record that needs an existing product, if there is none. */
-function outcomeWithoutProduct(item: Item): Outcome | undefined {
+function outcomeWithoutProduct(item: AnalysedRecord): Outcome | undefined {
   const { notification } = item.analysis;
   if (notification === PARTIAL) return outcomeOf(item, "rejected", null, NOT_FOUND);
   if (notification === DELETION) return outcomeOf(item, "unchanged", null, UNKNOWN_RECORD);
@@ -174,7 +181,7 @@ function taskOf(
 
 /** Whether the product has the record already, and nothing is to be written again. */
 function isUnchanged(
-  { analysis: { digest, reference, notification } }: Item,
+  { analysis: { digest, reference, notification } }: AnalysedRecord,
   found: Found,
   { edits }: PlanOptions,
 ): boolean {

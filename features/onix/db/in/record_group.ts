@@ -8,7 +8,7 @@ import type { Queries } from "../../../../db/database.ts";
 import { type IncomingRecord, incomingRecordOf } from "./incoming_record.ts";
 import { findCachedAnalyses } from "./cached_analyses.ts";
 import { type GroupSettings, importGroup } from "./group.ts";
-import { type CachedAnalyses, Item, readItem } from "./analysed_record.ts";
+import { analyse, AnalysedRecord, type CachedAnalyses } from "./analysed_record.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { fault, referenceOfAnother } from "./record_messages.ts";
 
@@ -42,11 +42,11 @@ export class RecordGroup {
   /** Records that wait to be read together, so that their stored data is looked up at once. */
   #unread: (IncomingRecord | Unreadable)[] = [];
   /** Records that were read: to be written, or already rejected. */
-  readonly #entries: (Item | Result)[] = [];
+  readonly #entries: (AnalysedRecord | Result)[] = [];
   #length = 0;
   #contributors = 0;
   #started = 0;
-  #outcomes = new Map<Item, Outcome>();
+  #outcomes = new Map<AnalysedRecord, Outcome>();
   readonly #books: MessageBooks;
 
   constructor(books: MessageBooks) {
@@ -91,8 +91,8 @@ export class RecordGroup {
   }
 
   #read(incomingRecord: IncomingRecord, cached: CachedAnalyses): void {
-    const item = readItem(incomingRecord, cached);
-    if (!(item instanceof Item)) {
+    const item = analyse(incomingRecord, cached);
+    if (!(item instanceof AnalysedRecord)) {
       const { reference, line, messages, moreMessages } = item;
       this.#entries.push(rejected(reference, line, messages, moreMessages));
     } else if (this.#books.isOfAnotherBook(item)) {
@@ -106,7 +106,7 @@ export class RecordGroup {
   }
 
   /** Adds a record that has been read. */
-  addRead(item: Item): void {
+  addRead(item: AnalysedRecord): void {
     this.#entries.push(item);
     this.#count(item.incomingRecord);
   }
@@ -114,7 +114,7 @@ export class RecordGroup {
   /** Whether a record has this reference. */
   has(reference: string): boolean {
     return this.#entries.some((entry) =>
-      entry instanceof Item && entry.analysis.reference === reference
+      entry instanceof AnalysedRecord && entry.analysis.reference === reference
     );
   }
 
@@ -128,7 +128,7 @@ export class RecordGroup {
     waiting?: RecordGroup,
   ): Promise<void> {
     // Records with one reference keep their order: those after one that waits wait, too.
-    const items = this.#entries.filter((entry) => entry instanceof Item)
+    const items = this.#entries.filter((entry) => entry instanceof AnalysedRecord)
       .filter(({ analysis }) => !waiting?.has(analysis.reference));
     // Tests are run like the others, and write nothing.
     for (const areTests of [false, true]) {
@@ -146,14 +146,14 @@ export class RecordGroup {
       for (const [item, outcome] of outcomes) this.#outcomes.set(item, outcome);
     }
     for (const entry of this.#entries) {
-      if (entry instanceof Item && !this.#outcomes.has(entry)) waiting?.addRead(entry);
+      if (entry instanceof AnalysedRecord && !this.#outcomes.has(entry)) waiting?.addRead(entry);
     }
   }
 
   /** The outcomes of the records that do not wait, in their order. */
   *results(): Generator<Result> {
     for (const entry of this.#entries) {
-      if (!(entry instanceof Item)) {
+      if (!(entry instanceof AnalysedRecord)) {
         yield entry;
         continue;
       }

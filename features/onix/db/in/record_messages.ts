@@ -9,7 +9,10 @@ import { PARTIAL } from "../../schema/rules/notifications.ts";
 import { childrenOf } from "../../schema/xml/element.ts";
 import { sharedKeyMessage } from "../../../../db/products/keys.ts";
 
-/* Messages about a record in full: why it is rejected, and warnings for its sender. */
+/*
+ * Messages about a record, not about one of its elements: why it is rejected, and warnings for its
+ * sender.
+ */
 
 /** The place of a record as a whole. */
 const WHOLE: ElementLocation = { path: "/Product", value: null };

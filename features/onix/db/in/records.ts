@@ -75,8 +75,8 @@ export function storeRecords(
   const own = rows.filter(({ has_own }) => has_own);
   const columns = sql`record_reference text, ${RECORD}, sender_name text, is_edited boolean`;
   return [
-    ...replaced.length > 0 ? keepOthers(replaced) : [],
-    ...own.length > 0 ? [forgetRecords(own, sql`s.sender_name = r.sender_name`)] : [],
+    ...replaced.length > 0 ? copyReplaced(replaced) : [],
+    ...own.length > 0 ? [clearRecords(own, sql`s.sender_name = r.sender_name`)] : [],
     sql`
       insert into onix_records (
         organization_id, product_id, record_reference, sender_name, product_updated_at, record,
@@ -95,8 +95,11 @@ export function storeRecords(
   ];
 }
 
-/** Keeps the records that are replaced for their senders: of each product, those of the latest senders. */
-function keepOthers(replaced: readonly ProductRow[]): Statement[] {
+/**
+ * Copies the replaced records to `onix_senders`. Per product, the records of the `MAX_OTHERS` latest
+ * senders stay.
+ */
+function copyReplaced(replaced: readonly ProductRow[]): Statement[] {
   const ids = replaced.map(({ product_id }) => product_id);
   return [
     sql`
@@ -110,7 +113,7 @@ function keepOthers(replaced: readonly ProductRow[]): Statement[] {
       where n.organization_id = ${organization} and n.product_id ${isOneOf(ids)}
       on conflict (organization_id, product_id, sender_name) do update set ${SET_RECORD}
     `,
-    forgetRecords(
+    clearRecords(
       replaced,
       sql`s.record is not null and (
         select count(*)
@@ -125,7 +128,7 @@ function keepOthers(replaced: readonly ProductRow[]): Statement[] {
 }
 
 /** Removes the records that are kept for senders `s` of products with rows `r`, if they meet the condition. */
-function forgetRecords(
+function clearRecords(
   rows: readonly ProductRow[],
   condition: Statement,
 ): Statement {

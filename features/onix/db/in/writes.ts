@@ -12,7 +12,7 @@ import type { Cause } from "../../../../db/products/write_together.ts";
 import { bodyOf } from "./body.ts";
 import { compare, type Compared, isSentOtherwise } from "./compare.ts";
 import { referencesOf } from "./find.ts";
-import type { Item } from "./analysed_record.ts";
+import type { AnalysedRecord } from "./analysed_record.ts";
 import { linkRecords, type Links } from "../links/links.ts";
 import { fillIdentifiers, identifiersIn } from "../links/party_identifiers.ts";
 import type { Plan, Planned } from "./plan.ts";
@@ -164,7 +164,7 @@ function effectOf(
 }
 
 /** The record, as the history of its product names it. */
-function sourceOf({ incomingRecord: { sent }, analysis: { reference } }: Item): Entry {
+function sourceOf({ incomingRecord: { sent }, analysis: { reference } }: AnalysedRecord): Entry {
   return {
     sender: sent.sender,
     sent: sent.at === null ? null : new Date(sent.at).toISOString(),

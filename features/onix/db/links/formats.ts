@@ -20,7 +20,7 @@ const LABELS = new Map(
  * Returns the id of the oldest format with each of these forms. A missing format is created with
  * the form's label as its name.
  */
-export async function findFormats(
+export async function findOrCreateFormats(
   tx: Transaction,
   forms: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, string>> {

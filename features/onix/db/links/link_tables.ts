@@ -16,10 +16,10 @@ export const LINK_TABLES = [
   "contributors",
 ] as const;
 
-export type Table = typeof LINK_TABLES[number];
+export type LinkTable = typeof LINK_TABLES[number];
 
 /** The identifiers that find a record before its name is compared. */
-export const IDENTIFYING: Record<Table, readonly string[]> = {
+export const IDENTIFIERS: Record<LinkTable, readonly string[]> = {
   publishers: [],
   imprints: [],
   collections: [],
@@ -27,14 +27,14 @@ export const IDENTIFYING: Record<Table, readonly string[]> = {
 };
 
 /** The columns of a table, besides the name, that an ONIX record may give a value. */
-export const COLUMNS = columnsOf(() => true);
+export const IMPORTED_COLUMNS = columnsOf(() => true);
 
 /** The columns that an import fills where they are null: those without a fallback. */
-export const FILLED = columnsOf(({ fallback }) => fallback === undefined);
+export const FILLABLE_COLUMNS = columnsOf(({ fallback }) => fallback === undefined);
 
 function columnsOf(
   isOne: (column: Column) => boolean,
-): Record<Table, readonly string[]> {
+): Record<LinkTable, readonly string[]> {
   return valuesByTable((table) =>
     Object.entries<Field>(RECORDS[table].fields).flatMap(([name, field]) =>
       name !== "name" && field.kind === "column" && field.body && isOne(field) ? [name] : []
@@ -43,8 +43,8 @@ function columnsOf(
 }
 
 /** Makes an object with a value for each table. */
-export function valuesByTable<T>(valueOf: (table: Table, i: number) => T) {
+export function valuesByTable<T>(valueOf: (table: LinkTable, i: number) => T) {
   return Object.fromEntries(
     LINK_TABLES.map((table, i) => [table, valueOf(table, i)]),
-  ) as Record<Table, T>;
+  ) as Record<LinkTable, T>;
 }

@@ -13,16 +13,16 @@ import type { Transaction } from "../../../../db/connections/transaction.ts";
 import { type LockKey, lockSlots } from "../../../../db/products/keys.ts";
 import { mayBeNamed } from "../../../../db/record_names.ts";
 import { comparedName } from "../../../../schema/named.ts";
-import { findFormats } from "./formats.ts";
+import { findOrCreateFormats } from "./formats.ts";
 import {
-  COLUMNS,
-  IDENTIFYING,
+  IDENTIFIERS,
+  IMPORTED_COLUMNS,
   LINK_TABLES,
   type LinkRow,
-  type Table,
+  type LinkTable,
   valuesByTable,
 } from "./link_tables.ts";
-import { type LinkedRecord, type NamedRecord, NamedRecords } from "./named_records.ts";
+import { type LinkedRecord, type NamedRecord, RecordLinker } from "./named_records.ts";
 
 /*
  * Finds the rows that a group of ONIX records names, such as publishers and contributors. Each
@@ -30,12 +30,12 @@ import { type LinkedRecord, type NamedRecord, NamedRecords } from "./named_recor
  */
 
 /** The links of one record: in each table in the order of its names, and the format of its form. */
-export interface Links extends Record<Table, LinkedRecord[]> {
+export interface Links extends Record<LinkTable, LinkedRecord[]> {
   formatId: string | undefined;
 }
 
 /** The number of writes that are sent at once: usually all. Other requests run after each. */
-const FLIGHT = LINK_TABLES.length;
+const WRITES_AT_ONCE = LINK_TABLES.length;
 
 /**
  * Finds or creates the rows that these records name, and returns them for each record. Rows are
@@ -54,11 +54,11 @@ export async function linkRecords(
     const [, ...found] = await tx.send(lockSlots("records", lockKeysOf(named)), ...find);
     ({ tables, links } = linkTo(found, wanted));
     const writes = tables.flatMap((table) => table.writes(tx));
-    for (let from = 0; from < writes.length; from += FLIGHT) {
-      await tx.send(...writes.slice(from, from + FLIGHT));
+    for (let from = 0; from < writes.length; from += WRITES_AT_ONCE) {
+      await tx.send(...writes.slice(from, from + WRITES_AT_ONCE));
     }
   }
-  const formats = await findFormats(
+  const formats = await findOrCreateFormats(
     tx,
     new Set(written.flatMap((record) => productFormIn(record) ?? [])),
   );
@@ -69,14 +69,14 @@ export async function linkRecords(
 }
 
 /** Links the names of each record to rows. A missing one becomes a row to create or to fill. */
-function linkTo(rows: readonly object[][], wanted: readonly Record<Table, NamedRecord[]>[]) {
-  const tables = LINK_TABLES.map((table, i) => new NamedRecords(table, rows[i] as LinkRow[]));
+function linkTo(rows: readonly object[][], wanted: readonly Record<LinkTable, NamedRecord[]>[]) {
+  const tables = LINK_TABLES.map((table, i) => new RecordLinker(table, rows[i] as LinkRow[]));
   const links = wanted.map((one) => valuesByTable((table, i) => tables[i]!.linkAll(one[table])));
   return { tables, links };
 }
 
 /** Returns the names in a record, by table. */
-function recordsNamedIn(record: RecordValues): Record<Table, NamedRecord[]> {
+function recordsNamedIn(record: RecordValues): Record<LinkTable, NamedRecord[]> {
   const named = (name: unknown) => name ? [{ name: String(name) }] : [];
   return {
     publishers: named(record.publisher),
@@ -92,11 +92,11 @@ function productFormIn({ product_form }: RecordValues): string | undefined {
 }
 
 /** The names and identifiers for which concurrent imports may create or fill a row. */
-function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
+function lockKeysOf(named: Record<LinkTable, NamedRecord[]>): LockKey[] {
   return LINK_TABLES.flatMap((table) =>
     named[table].flatMap((one) => [
       { kind: table, value: comparedName(one.name) },
-      ...IDENTIFYING[table].flatMap((column) =>
+      ...IDENTIFIERS[table].flatMap((column) =>
         one[column] ? [{ kind: `${table} ${column}`, value: String(one[column]) }] : []
       ),
     ])
@@ -105,14 +105,14 @@ function lockKeysOf(named: Record<Table, NamedRecord[]>): LockKey[] {
 
 /** The records with the names or identifiers, oldest first. */
 function findRows(
-  table: Table,
+  table: LinkTable,
   named: readonly NamedRecord[],
 ): Statement<LinkRow> {
-  const identified = IDENTIFYING[table].map((identifier) => {
+  const identified = IDENTIFIERS[table].map((identifier) => {
     const values = named.flatMap((one) => one[identifier] as string ?? []);
     return sql` or r.${raw(identifier)} ${isOneOfTexts(values)}`;
   });
-  const columns = ["id", "name", ...COLUMNS[table]];
+  const columns = ["id", "name", ...IMPORTED_COLUMNS[table]];
   return unprepared(sql`
     select ${names(...columns.map((column) => `r.${column}`))}
     from ${raw(table)} r
@@ -120,7 +120,7 @@ function findRows(
       ${mayBeNamed(table, named.map(({ name }) => name))} ${identified}
     )
     order by r.created_at, r.id
-    -- Who deletes one meanwhile waits; what is deleted already is created again.
+    -- A concurrent deletion of a row waits. A row that was deleted before is created again.
     for key share of r
   `);
 }

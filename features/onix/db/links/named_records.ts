@@ -15,7 +15,13 @@ import { comparedName } from "../../../../schema/named.ts";
 import { nextUpdate } from "../../../../db/times.ts";
 import { uuidv7 } from "../../../../db/uuid.ts";
 import { insertRecords } from "./insert_records.ts";
-import { COLUMNS, FILLED, IDENTIFYING, type LinkRow, type Table } from "./link_tables.ts";
+import {
+  FILLABLE_COLUMNS,
+  IDENTIFIERS,
+  IMPORTED_COLUMNS,
+  type LinkRow,
+  type LinkTable,
+} from "./link_tables.ts";
 
 /*
  * Finds the row that a name in ONIX refers to: a publisher, an imprint, a collection or a
@@ -45,15 +51,15 @@ export interface LinkedRecord {
 type Warn = (code: string, field: string, message: string) => void;
 
 /** The candidate rows of a table, oldest first, and those to create. */
-export class NamedRecords {
-  readonly #table: Table;
+export class RecordLinker {
+  readonly #table: LinkTable;
   readonly #byName: RecordsByName<LinkRow>;
   readonly #byIdentifier = new Map<string, LinkRow>();
   readonly #created = new Set<LinkRow>();
   /** The columns to fill, with their values. */
   readonly #filled = new Map<LinkRow, Record<string, unknown>>();
 
-  constructor(table: Table, rows: readonly LinkRow[]) {
+  constructor(table: LinkTable, rows: readonly LinkRow[]) {
     this.#table = table;
     this.#byName = new RecordsByName(rows);
     for (const row of rows) this.#noteIdentifiers(row);
@@ -99,7 +105,7 @@ export class NamedRecords {
   }
 
   #identifiersOf(named: NamedRecord): string[] {
-    return IDENTIFYING[this.#table]
+    return IDENTIFIERS[this.#table]
       .flatMap((column) => named[column] ? keyOf(column, named) : []);
   }
 
@@ -110,7 +116,7 @@ export class NamedRecords {
     warn: Warn,
   ): NamedRecord {
     const own: NamedRecord = { ...named };
-    for (const column of IDENTIFYING[this.#table]) {
+    for (const column of IDENTIFIERS[this.#table]) {
       if (!named[column]) continue;
       const id = keyOf(column, named);
       const bearer = this.#byIdentifier.get(id);
@@ -145,7 +151,7 @@ export class NamedRecords {
       }
       return row;
     }
-    const columns = IDENTIFYING[this.#table];
+    const columns = IDENTIFIERS[this.#table];
     const [row, another] = this.#byName.named(named.name)
       .filter((row) =>
         !linked.has(row) &&
@@ -164,7 +170,7 @@ export class NamedRecords {
 
   #create(named: NamedRecord): LinkRow {
     const row: LinkRow = { id: uuidv7(), name: comparedName(named.name) };
-    for (const column of COLUMNS[this.#table]) {
+    for (const column of IMPORTED_COLUMNS[this.#table]) {
       if (named[column] != null) row[column] = named[column];
     }
     this.#created.add(row);
@@ -174,7 +180,7 @@ export class NamedRecords {
   }
 
   #fill(row: LinkRow, named: NamedRecord): void {
-    for (const column of FILLED[this.#table]) {
+    for (const column of FILLABLE_COLUMNS[this.#table]) {
       if (!named[column] || row[column]) continue;
       row[column] = named[column];
       if (!this.#created.has(row)) {
@@ -207,7 +213,7 @@ export class NamedRecords {
   #fillColumns(): Statement {
     const table = raw(this.#table);
     const rows = Array.from(this.#filled, ([{ id }, filled]) => ({ id, ...filled }));
-    const columns = FILLED[this.#table]
+    const columns = FILLABLE_COLUMNS[this.#table]
       .map((column) => `${column} = coalesce(r.${column}, f.${column})`);
     return unprepared(sql`
       update ${table} r

@@ -239,8 +239,8 @@ function isOfAnotherSeen({ view }: FollowedView): Statement {
  * have the product from another file.
  */
 function retiredAfter({ from, safe }: FeedRange, followed: FollowedView | undefined): Statement {
-  // A recipient gets those of the products that its feed has shown.
-  const isTold = followed && followed.openSince === null
+  // With a view, only those of products that its feed has shown.
+  const joinShown = followed && followed.openSince === null
     ? sql`cross join lateral (
       select from recipient_products m
       where m.organization_id = ${organization} and m.recipient_id = ${followed.view.id}
@@ -251,7 +251,7 @@ function retiredAfter({ from, safe }: FeedRange, followed: FollowedView | undefi
   return sql`
     select y.change_version, y.id, y.deleted_at
     from onix_retired y
-    ${isTold}
+    ${joinShown}
     where y.organization_id = ${organization}
       and (y.change_version, y.id) > (${from.version}::bigint, ${from.id}::uuid)
       and y.change_version < ${safe}::bigint

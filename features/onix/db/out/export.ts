@@ -17,11 +17,10 @@ import { OutgoingRecords } from "./outgoing_records.ts";
 
 /* Exports all products, or the changes after a cursor, as one ONIX message. */
 
-/**
- * The number of records in a page of the feed, of which two are in memory, and the minimum size of
- * a written part.
- */
+/** The number of records in a page of the feed. Two pages are in memory. */
 const RECORDS_PER_PAGE = 250;
+
+/** The minimum length of a written part, in characters. */
 const CHUNK_LENGTH = 65_536;
 
 export interface ExportOptions extends MessageForm {

@@ -16,7 +16,7 @@ export async function readSender(database: Queries): Promise<Sender> {
   return found;
 }
 
-/** A whole message as text. */
+/** A message as text. */
 export async function messageText(
   form: MessageForm & { sender: Sender },
   records: Iterable<Element | string> | AsyncIterable<Element | string>,

@@ -21,7 +21,7 @@ export class OutgoingRecords {
   readonly #view: View | undefined;
   #written: RecordText[] = [];
 
-  /** The changes are those of the view, or of callers without one. */
+  /** Without a view, the records are those that all callers without one get. */
   constructor(form: MessageForm, view: View | undefined) {
     this.#form = form;
     this.#view = view;

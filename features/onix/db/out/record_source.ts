@@ -128,7 +128,7 @@ export async function getRecord(
     tag,
     contributors,
     identifiers,
-    textOfSender(row),
+    senderText(row),
     reference,
     digest,
   ];
@@ -146,8 +146,8 @@ export async function getSource(database: Queries, id: string): Promise<RecordSo
   return record as RecordSource;
 }
 
-/** What messages say of their sender, as a part of entity tags. */
-export function textOfSender(
+/** The fields of the sender as text, for entity tags. */
+export function senderText(
   { organization, sender_identifiers, contact_name, email_address }: Sender,
 ): string {
   return JSON.stringify([organization, sender_identifiers, contact_name, email_address]);

@@ -25,8 +25,10 @@ import { tablesDigest } from "./rules_digest.ts";
 /** The version of the code that writes records. A test fails if texts change and this does not. */
 export const WRITING_VERSION = 4;
 
-/** The longest text that is stored, and the length of all that a page stores. */
+/** The longest text that is stored, in characters. */
 const MAX_TEXT = 65_536;
+
+/** The most characters that a page stores. */
 const MAX_PAGE = 4 * 2 ** 20;
 
 /** A text with its key. */
@@ -66,7 +68,7 @@ export function storedText(form: MessageForm | undefined): Statement {
   `;
 }
 
-/** Stores the texts that are not too long, as long as all are not. */
+/** Stores texts of at most `MAX_TEXT` characters, up to `MAX_PAGE` characters in all. */
 export function storeTexts(form: MessageForm, texts: readonly RecordText[]): Statement[] {
   let length = 0;
   const stored = texts.filter(({ record }) =>
