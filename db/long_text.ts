@@ -39,9 +39,14 @@ export async function readLong<Row extends LongText>(
 ): Promise<Row | undefined> {
   const { memory } = database;
   while (true) {
-    if (memory && size > memory.bytes) await memory.reserve(size);
+    await reserveFor(database, size);
     const [row] = await database[kind](statement(memory?.bytes ?? MAX_RESPONSE_BYTES));
     if (!row?.too_long || row.too_long > MAX_RESPONSE_BYTES) return row;
     size = row.too_long;
   }
+}
+
+/** Reserves memory for texts of this size, unless as much is reserved. */
+export async function reserveFor({ memory }: Queries, bytes: number): Promise<void> {
+  if (memory && bytes > memory.bytes) await memory.reserve(bytes);
 }

@@ -7,6 +7,7 @@ import {
   type KeyedRequest,
   withIdempotencyKey,
 } from "../../../db/idempotency.ts";
+import { reserveFor } from "../../../db/long_text.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import type { BatchOperation, Placed } from "./operation.ts";
 import { type Changing, planBatch } from "./plan.ts";
@@ -169,10 +170,7 @@ async function readResults(
   results: BatchResults,
 ): Promise<string> {
   if (results.ids.length === 0) return results.toString([]);
-  const { memory } = database;
-  if (results.bytes > (memory?.bytes ?? Infinity)) {
-    await memory!.reserve(results.bytes);
-  }
+  await reserveFor(database, results.bytes);
   try {
     return results.toString(await readShown(database, results));
   } catch (error) {

@@ -1,5 +1,6 @@
 import { organization, sql } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
+import { reserveFor } from "../../../db/long_text.ts";
 import { sizeOfDocument } from "../../../db/products/document.ts";
 import { storeLatestVersion } from "../../../db/products/external_changes.ts";
 import { productNotFound } from "../../../db/products/errors.ts";
@@ -26,7 +27,6 @@ export async function compareVersions(
   pace: Pace,
 ): Promise<Compared> {
   await storeLatestVersion(database, id);
-  const { memory } = database;
   const isCompared = sql`(
     d.change_version = ${from}::bigint
     or d.change_version = coalesce(${to ?? null}::bigint, (
@@ -40,7 +40,7 @@ export async function compareVersions(
     from product_documents d
     where d.organization_id = ${organization} and d.product_id = ${id} and ${isCompared}
   `);
-  if (memory && size!.bytes > memory.bytes) await memory.reserve(size!.bytes);
+  await reserveFor(database, size!.bytes);
   const rows = await database.lookUp(sql<StateRow & { version: string; event: string }>`
     select d.change_version::text as version, d.event, ${stateColumns}
     from product_documents d

@@ -1,6 +1,7 @@
 import { ApiError } from "../../../schema/errors.ts";
 import type { Queries } from "../../../db/database.ts";
 import { transactionOrDryRun } from "../../../db/dry_run.ts";
+import { reserveFor } from "../../../db/long_text.ts";
 import { type ShownChanges, shownChanges } from "./differences.ts";
 import { jsonPieces } from "../../../schema/json_pieces.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
@@ -24,10 +25,9 @@ export async function restoreProduct(
   restoration: Restoration,
   { pace, isDryRun }: { pace: Pace; isDryRun: boolean },
 ): Promise<Restored> {
-  const { memory } = database;
-  if (memory) {
+  if (database.memory) {
     const [size] = await database.lookUp(sizeOfRestoration(restoration));
-    if (size!.bytes > memory.bytes) await memory.reserve(size!.bytes);
+    await reserveFor(database, size!.bytes);
   }
   const { before, product, skipped } = await transactionOrDryRun(database, isDryRun, async (tx) => {
     const [planned] = await planRestorations(tx, [restoration], { pace });
