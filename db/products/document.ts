@@ -31,12 +31,7 @@ export async function parseProduct(product: string, pace: Pace): Promise<Entry> 
 }
 
 /** The full product, from document `d`, which is stored or built. */
-export const fullProduct = jsonOf("d");
-
-/** The JSON of a product, of the document with this alias. */
-function jsonOf(document: string): Statement {
-  return raw(`'{' || ${document}.summary || ',' || ${document}.details || '}'`);
-}
+export const fullProduct = raw("'{' || d.summary || ',' || d.details || '}'");
 
 /** The JSON of version `d`, or null for a deletion and a product over 4 MiB. */
 export const versionJson = sql`case when d.summary <> '' then ${fullProduct} end`;

@@ -68,17 +68,20 @@ export function totalOf(query: FoundQuery): Statement {
 
 /** Counts the products of a list. Those with a term are counted without reading them. */
 function countOf(query: FoundQuery): Statement {
-  if (isOfView(query)) return sql`(select count(*) from (${selectListed(query)}) p)`;
   const [narrowing, ...others] = NARROWING.filter((name) => query[name]);
-  if (narrowing === "search" && others.length === 0) return countCommon(query);
+  if (isOfView(query) || others.length > 0) return countListed(query);
+  if (narrowing === "search") return countCommon(query);
   const filter = TERM_FILTERS.find((name) => name === narrowing);
-  if (!filter || others.length > 0) {
-    return sql`(select count(*) from (${selectListed(query)}) p)`;
-  }
+  if (!filter) return countListed(query);
   const found = selectTermed(filter, query[filter]!);
   return sql`(
     select count(*) from (select distinct t.product_id from (${found}) t) t
   )`;
+}
+
+/** Counts the products of a list by reading them. */
+function countListed(query: FoundQuery): Statement {
+  return sql`(select count(*) from (${selectListed(query)}) p)`;
 }
 
 /**
@@ -93,7 +96,7 @@ function countCommon(query: FoundQuery): Statement {
         then (
           select count(*) from product_search s where s.organization_id = ${organization} ${isFound}
         )
-      else (select count(*) from (${selectListed(query)}) p)
+      else ${countListed(query)}
     end
     from (
       select s.search_text, s.product_id
