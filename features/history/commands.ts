@@ -1,8 +1,9 @@
 import { escapeControls } from "../../schema/control_characters.ts";
 import type { Entry } from "../../schema/bodies.ts";
 import { eraseContributor } from "./db/erase.ts";
+import type { ShownChange } from "./db/differences.ts";
 import { type HistoryPage, listHistory, listProductHistory } from "./db/history.ts";
-import { historyCursorOf } from "./schema/history.ts";
+import { type changedBy, historyCursorOf } from "./schema/history.ts";
 import type { Queries } from "../../db/database.ts";
 import {
   type Command,
@@ -17,6 +18,9 @@ import { undoHint } from "../../db/command_line/undo_hint.ts";
 import { ImportEnded } from "../../db/import_ended.ts";
 import { undoRequest } from "./db/undo.ts";
 import { UNDO_OUTCOMES, type UndoReport } from "./schema/undo.ts";
+
+/** Lets nothing else run: the process has no requests. */
+const pace = () => {};
 
 /** `deno task history`: who changed what, and the erasure of a contributor. */
 export const HISTORY_COMMANDS: Record<string, Command> = {
@@ -55,7 +59,7 @@ export const HISTORY_COMMANDS: Record<string, Command> = {
       using bar = openProgressBar(isDryRun ? "Checking" : "Undoing", "products");
       const report = await undoRequest(() => database, { request_id: request, since }, {
         isDryRun,
-        pace: () => Promise.resolve(),
+        pace,
         progress: (products) => bar.show(products, {}),
       }).catch((error) => {
         if (!(error instanceof ImportEnded)) throw error;
@@ -104,7 +108,6 @@ async function* pagesOf(
   product: string | undefined,
   since: string | undefined,
 ): AsyncGenerator<string[]> {
-  const pace = () => {};
   let after: string | undefined;
   for (let isMore = true; isMore;) {
     const page: HistoryPage = product
@@ -123,23 +126,10 @@ async function* pagesOf(
   }
 }
 
-interface ShownAuthor {
-  kind: string;
-  id: string | null;
-  name: string | null;
-}
-
-interface ShownChange {
-  pointer: string;
-  kind: string;
-  from: unknown;
-  to: unknown;
-}
-
 /** An entry in one line: when, what happened, to what, by whom in which request, and what changed. */
 export function entryLine(entry: Entry): string {
   const { at, event, operation, request_id, changed_by, product, changes } = entry;
-  const { kind, id, name } = changed_by as ShownAuthor;
+  const { kind, id, name } = changed_by as ReturnType<typeof changedBy>;
   const request = request_id && `request ${request_id}`;
   const who = [name ?? id ?? kind, operation, request].filter(Boolean).join(", ");
   const { title, product_code } = (product ?? {}) as Entry;

@@ -14,10 +14,10 @@ import type { Handler, HandlerResponse } from "../../middleware/context.ts";
 import { type Admitted, checkPermission } from "../../middleware/guard.ts";
 import {
   type Choice,
+  choosesVersion,
   type CompareQuery,
   type DeletedQuery,
   type HistoryQuery,
-  isChoice,
   type ProductHistoryQuery,
   type RestoreProduct,
   type RestoreQuery,
@@ -32,7 +32,7 @@ import { DryRuns } from "./db/dry_runs.ts";
 /** `GET /products/{id}`: the present product, by the given handler, or an older version. */
 export function presentOrPast(getPresent: Handler<Admitted>): Handler<Admitted<Choice>> {
   return function get(context) {
-    return isChoice(context.query) ? getPast(context) : getPresent(context);
+    return choosesVersion(context.query) ? getPast(context) : getPresent(context);
   };
 }
 

@@ -24,6 +24,7 @@ import { XmlError } from "./schema/xml/xml_error.ts";
 import type { ImportQuery, OnixChangesQuery, OnixQuery } from "./schema/query.ts";
 import { ok } from "../../middleware/responses.ts";
 import { importError, streamImport } from "../../middleware/streamed_import.ts";
+import type { Pace } from "../../schema/turns.ts";
 
 /* The handlers of products in ONIX for Books. */
 
@@ -89,7 +90,7 @@ export async function list(
 async function* recordsOf(
   changes: readonly OnixChange[],
   outgoing: OutgoingRecords,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): AsyncGenerator<Element | string> {
   for (const change of changes) {
     await pace();

@@ -13,7 +13,7 @@ const RUN_OF_FEATURES = [
   "features/history/db/versions.ts: addRestoreAdvice",
   "features/history/routes.ts: get",
   "features/history/routes.ts: restorable",
-  "features/history/schema/history.ts: isChoice",
+  "features/history/schema/history.ts: choosesVersion",
 ];
 
 const it = testsOf("The operations of the specification");

@@ -67,25 +67,30 @@ function* differencesBetween(
   at = ROOT,
 ): Differences {
   for (const [name, field] of Object.entries(fields)) {
-    // A planned state shares with the last one what it does not change.
+    // A planned state has the unchanged values of the last state: they are the same objects.
     if (before[name] === after[name]) continue;
     yield PAUSE;
-    yield* ofField(field, below(at, name), before[name], after[name]);
+    yield* fieldDifferences(field, below(at, name), before[name], after[name]);
   }
 }
 
-function* ofField(field: Field, at: Pointers, before: unknown, after: unknown): Differences {
+function* fieldDifferences(
+  field: Field,
+  at: Pointers,
+  before: unknown,
+  after: unknown,
+): Differences {
   switch (field.kind) {
     case "column":
       if (!hasOwnColumn(field)) return;
-      return yield* ofValue(at, before ?? fallbackOf(field), after ?? fallbackOf(field));
+      return yield* valueDifferences(at, before ?? fallbackOf(field), after ?? fallbackOf(field));
     case "group":
       return isObject(before) && isObject(after)
         ? yield* differencesBetween(before, after, field.fields, at)
-        : yield* ofValue(at, before ?? null, after ?? null);
+        : yield* valueDifferences(at, before ?? null, after ?? null);
     case "list":
       for (
-        const difference of entryDifferences(at, boxed(before), boxed(after), VALUES, ofNothing)
+        const difference of entryDifferences(at, boxed(before), boxed(after), VALUES, noDifferences)
       ) {
         yield difference && unboxed(difference);
       }
@@ -114,11 +119,11 @@ function fallbackOf({ fallback }: Field & { kind: "column" }): unknown {
   return fallback ?? null;
 }
 
-function* ofValue({ after: pointer }: Pointers, from: unknown, to: unknown): Differences {
+function* valueDifferences({ after: pointer }: Pointers, from: unknown, to: unknown): Differences {
   if (!isEqual(from, to)) yield { pointer, kind: "changed", from, to };
 }
 
-function* ofNothing(): Differences {}
+function* noDifferences(): Differences {}
 
 /** How the entries of an array are matched. */
 interface Matching extends Keys {
@@ -261,11 +266,10 @@ export interface ShownChanges {
 
 /** The changes from one version to the next, as histories show them. */
 export async function shownChanges(
-  before: Entry | undefined,
-  after: Entry | undefined,
+  before: Entry,
+  after: Entry,
   pace: Pace,
-): Promise<ShownChanges> {
-  if (!before || !after) return { changes: null };
+): Promise<ShownChanges & { changes: ShownChange[] }> {
   const changes: Difference[] = [];
   let more = 0;
   for (const change of differencesBetween(before, after)) {

@@ -40,7 +40,7 @@ import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
 export interface UndoOptions {
   isDryRun: boolean;
   /** Lets other requests run. */
-  pace: () => Promise<void>;
+  pace: Pace;
   /** Awaited before a group is written. The result is disposed of afterwards. May throw. */
   admit?: () => Promise<Disposable>;
   /** Called after each group with the number of products so far. */

@@ -2,7 +2,7 @@ import type { Entry } from "../../../schema/bodies.ts";
 import { ApiError } from "../../../schema/errors.ts";
 import { FIELDS } from "../../../schema/product.ts";
 import type { Change } from "../../../db/products/change.ts";
-import { RESTORED } from "../schema/history.ts";
+import { RESTORABLE_FIELDS } from "../schema/history.ts";
 import type { UndoMessage, UndoOutcome } from "../schema/undo.ts";
 import { isChanged, shownChanges } from "./differences.ts";
 import type { Pace } from "../../../schema/turns.ts";
@@ -61,8 +61,8 @@ export async function planUndo(states: UndoStates, pace: Pace): Promise<UndoPlan
   if (!now) return { ...plan, outcome: "kept", changedSince: [""] };
   const fields: string[] = [];
   for (const name of await changedNames(before, after, pace)) {
-    if (!await areDifferent(name, after, now, pace)) fields.push(name);
-    else if (await areDifferent(name, before, now, pace)) plan.changedSince.push(name);
+    if (!await isFieldChanged(name, after, now, pace)) fields.push(name);
+    else if (await isFieldChanged(name, before, now, pace)) plan.changedSince.push(name);
   }
   const outcome = plan.changedSince.length > 0 ? "kept" : "unchanged";
   if (fields.length === 0) return { ...plan, outcome };
@@ -99,7 +99,7 @@ async function planFields(
   if (change instanceof ApiError) return refused(plan, change);
   if (!await changesContent(now, change, pace)) return plan;
   const { changes } = await shownChanges(now, { ...now, ...change.body }, pace);
-  return { ...plan, outcome: "undone", change, changes: changes ?? [] };
+  return { ...plan, outcome: "undone", change, changes };
 }
 
 /** The plan of a product that cannot be written, with the errors that its restore would have. */
@@ -122,13 +122,17 @@ export function refused(plan: UndoPlan, error: ApiError): UndoPlan {
 /** The fields in which two states differ, of those that can be restored. */
 export async function changedNames(one: Entry, other: Entry, pace: Pace): Promise<string[]> {
   const names: string[] = [];
-  if (one === other) return names;
-  for (const name of RESTORED) {
-    if (await areDifferent(name, one, other, pace)) names.push(name);
+  for (const name of RESTORABLE_FIELDS) {
+    if (await isFieldChanged(name, one, other, pace)) names.push(name);
   }
   return names;
 }
 
-async function areDifferent(name: string, one: Entry, other: Entry, pace: Pace): Promise<boolean> {
+async function isFieldChanged(
+  name: string,
+  one: Entry,
+  other: Entry,
+  pace: Pace,
+): Promise<boolean> {
   return one !== other && await isChanged(one, other, pace, { [name]: FIELDS[name]! });
 }

@@ -64,7 +64,7 @@ const ONE_OF_BOTH = "contradictory: Send either version or at";
 export const VersionParameters = v.object({ ...CHOICE, recipient: Recipient });
 
 /** Whether a query chooses a version. Throws `VALIDATION_ERROR` for two choices. */
-export function isChoice(choice: Choice): boolean {
+export function choosesVersion(choice: Choice): boolean {
   if (choice.version !== undefined && choice.at !== undefined) {
     const [code, message] = ONE_OF_BOTH.split(": ") as [string, string];
     throw invalid("The query", [{ parameter: "at", code, message }]);
@@ -119,14 +119,14 @@ const Limit = described(
 const AFTER = "The `meta.cursor` of the last response. Without it, the newest come first.";
 
 /** The fields of products whose changes histories show. */
-const CHANGING = Object.entries(FIELDS).flatMap(([name, field]) =>
+const TRACKED_FIELDS = Object.entries(FIELDS).flatMap(([name, field]) =>
   ["shown", "derived", "linked"].includes(field.kind) || field.kind === "column" && !field.body
     ? []
     : name
 );
 
 /** The fields that can be restored alone. The product form belongs to the format. */
-export const RESTORED: readonly string[] = CHANGING.filter((name) => {
+export const RESTORABLE_FIELDS: readonly string[] = TRACKED_FIELDS.filter((name) => {
   const field = FIELDS[name]!;
   return field.kind !== "column" || !field.refers?.heldBy;
 });
@@ -137,7 +137,7 @@ export const ProductHistoryParameters = v.object({
   after: described(AFTER, v.optional(AfterVersion)),
   changed: described(
     "Only entries that changed one of these fields.",
-    v.optional(choices(CHANGING)),
+    v.optional(choices(TRACKED_FIELDS)),
   ),
 });
 
@@ -217,11 +217,14 @@ export const RESTORATION = {
     "The fields to restore. Every other field stays as it is. Without it, all fields are restored. Not for a deleted product.",
     v.optional(v.pipe(
       v.array(
-        v.picklist(RESTORED, `invalid_value: Expected one of ${RESTORED.join(", ")}`),
+        v.picklist(
+          RESTORABLE_FIELDS,
+          `invalid_value: Expected one of ${RESTORABLE_FIELDS.join(", ")}`,
+        ),
         "invalid_type: Expected a list of names of fields",
       ),
       v.minLength(1, "too_few: At least one field"),
-      v.maxLength(RESTORED.length, `too_many: At most ${RESTORED.length} fields`),
+      v.maxLength(RESTORABLE_FIELDS.length, `too_many: At most ${RESTORABLE_FIELDS.length} fields`),
     )),
   ),
   skip_missing: described(

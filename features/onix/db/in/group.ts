@@ -14,6 +14,7 @@ import { type Outcomes, type Plan, type Planned, planOf, type PlanOptions } from
 import { faultOfWrite } from "./record_messages.ts";
 import { storeRecords } from "./records.ts";
 import { writesOf } from "./writes.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /*
  * Imports a group of records. Records that write nothing are decided without a lock. The others
@@ -25,7 +26,7 @@ export interface GroupSettings extends PlanOptions {
   /** Whether all is rolled back. */
   dryRun: boolean;
   /** Awaited between the segments of the work, so that other requests run. May throw. */
-  pace: () => Promise<void>;
+  pace: Pace;
 }
 
 /** Settings for one group. */

@@ -11,6 +11,7 @@ import { type GroupSettings, importGroup } from "./group.ts";
 import { analyse, AnalysedRecord, type CachedAnalyses } from "./analysed_record.ts";
 import type { MessageBooks } from "./message_books.ts";
 import { fault, referenceOfAnother } from "./record_messages.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /*
  * A group of records that are read and written together, with a bounded number, size and age. In:
@@ -76,7 +77,7 @@ export class RecordGroup {
   }
 
   /** Reads the records that were added. */
-  async read(queries: () => Queries, pace: () => Promise<void>): Promise<void> {
+  async read(queries: () => Queries, pace: Pace): Promise<void> {
     const unread = this.#unread.filter((one) => one.kind === "incoming");
     const cached = await findCachedAnalyses(queries(), unread);
     for (const one of this.#unread) {

@@ -19,6 +19,7 @@ import type { Plan, Planned } from "./plan.ts";
 import { createdAgain, FAILED, notOnSale, otherReference, overfull } from "./record_messages.ts";
 import type { StoredRecord } from "./records.ts";
 import { type Comparable, findDeleted, readProductsOf } from "./stored_products.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /* Makes the writes of a plan: changes of products, and the records to store. */
 
@@ -35,7 +36,7 @@ export interface RecordWrite extends Planned, Cause {
 
 interface WriteOptions {
   edits: Edits;
-  pace: () => Promise<void>;
+  pace: Pace;
   /** Called with a rejected record, or one on which the service fails. It writes nothing. */
   reject: (one: Planned, message: Message) => undefined;
 }
