@@ -1,32 +1,15 @@
-import { readiness } from "../db/database.ts";
 import { etagOf } from "../db/entity_tag.ts";
-import type { Handler, HandlerResponse, Routed, Services } from "../middleware/context.ts";
-import { checkReady } from "../middleware/guard.ts";
+import type { Handler, HandlerResponse, Services } from "../middleware/context.ts";
 import { errorCodes } from "./openapi/error_responses.ts";
 import type { DescribedOperation } from "./openapi/operation.ts";
 import { CODE_LISTS } from "../schema/onix_codes.ts";
 import { OTHER_WORDS } from "../schema/spelling.ts";
 import { type Guide, readGuides } from "./guides.ts";
-import { ok } from "../middleware/responses.ts";
 
-/* The health checks, the OpenAPI document and the reference page. */
-
-/** `GET /health/live`. */
-export function checkLiveness(): HandlerResponse {
-  return ok('{"status":"live"}');
-}
-
-/** `GET /health/ready`: the service accepts requests, and the database responds. */
-export async function checkReadiness(
-  { services, deadline }: Routed,
-): Promise<HandlerResponse> {
-  checkReady(services);
-  await services.database.for({ deadline }).lookUp(readiness);
-  return ok('{"status":"ready"}');
-}
+/* The OpenAPI document and the reference page. */
 
 /** `GET /openapi.json`: creates the handler of the OpenAPI 3.1 document of these operations. */
-export function describe(operations: () => readonly DescribedOperation[]): Handler {
+export function openapiHandler(operations: () => readonly DescribedOperation[]): Handler {
   return constant(async ({ apiPrefix }) => {
     const { openapiDocument } = await import("./openapi/document.ts");
     return openapiDocument(operations(), apiPrefix);

@@ -39,7 +39,8 @@ export function createHandler(
         return { status: 302, headers: { location: "/docs" } };
       }
       if (services.corsOrigins.length > 0 && isPreflight(request)) {
-        // The page can then read that the path is unknown, instead of a failure without a reason.
+        // After this preflight, a page can read the 404. Without it, the page sees a failure without a
+        // reason.
         return { status: 204, headers: { allow: ANY_METHOD } };
       }
       throw unknownPath(request, services);

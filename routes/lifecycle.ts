@@ -45,7 +45,7 @@ export class Lifecycle {
     }
   }
 
-  /** Begins the stop. Returns false if it had begun. Ends the process if an operator insists. */
+  /** Begins the stop. Returns false if it had begun. A second call after half a second ends the process. */
   stop(): boolean {
     if (this.isStopping) {
       if (performance.now() - this.#stoppedAt > DUPLICATE_SIGNAL_MS) Deno.exit(1);

@@ -38,7 +38,8 @@ import { DryRunParameters } from "../features/recipients/schema/recipient.ts";
 import { DeliveryParameters } from "../features/webhooks/schema.ts";
 import * as batch from "../features/batch/routes.ts";
 import * as changes from "../features/changes/routes.ts";
-import * as docs from "./docs.ts";
+import { openapiHandler } from "./docs.ts";
+import * as health from "./health.ts";
 import * as history from "../features/history/routes.ts";
 import * as keys from "./keys.ts";
 import * as onix from "../features/onix/routes.ts";
@@ -104,7 +105,6 @@ export const OPERATIONS: readonly OperationRow[] = [
   operation("GET /history", "listHistory", { permission: "write", handler: history.list,
     query: HistoryParameters, response: "HistoryResponse", errors: ["CONFLICT"], memory: VERSIONS_BYTES,
     isParsed: true }),
-
   operation("GET /products/{id}/history/compare", "compareVersions", { permission: "write",
     handler: history.compare, query: CompareParameters, response: "ComparisonResponse",
     errors: ["CONFLICT", "HISTORY_EXPIRED"], isParsed: true }),
@@ -248,11 +248,11 @@ export const OPERATIONS: readonly OperationRow[] = [
     query: Revocation, response: "ApiKeyResponse" }),
 
   // The service
-  operation("GET /openapi.json", "getDescription", { permission: "none", handler: docs.describe(() => OPERATIONS),
+  operation("GET /openapi.json", "getDescription", { permission: "none", handler: openapiHandler(() => OPERATIONS),
     headers: ["If-None-Match", "ETag"], errors: ["SERVICE_UNAVAILABLE"] }),
-  operation("GET /health/live", "getLiveness", { permission: "none", handler: docs.checkLiveness,
+  operation("GET /health/live", "getLiveness", { permission: "none", handler: health.checkLiveness,
     isAtRoot: true, response: "HealthResponse" }),
-  operation("GET /health/ready", "getReadiness", { permission: "none", handler: docs.checkReadiness,
+  operation("GET /health/ready", "getReadiness", { permission: "none", handler: health.checkReadiness,
     isAtRoot: true, response: "HealthResponse", errors: ["DATABASE_ERROR", "SERVICE_UNAVAILABLE"] }),
 ];
 

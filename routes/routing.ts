@@ -61,7 +61,7 @@ function routeOf(
   path: string,
   operations: Route["operations"],
 ): Route {
-  // No character of an API prefix means something to a pattern (`schema/config.ts`).
+  // An API prefix has no character with a meaning in patterns (`schema/config.ts`).
   const pathname = prefix + path.replace(
     /\{(\w+)\}/g,
     (_, name: keyof PathParameters) => `:${name}(${PATH_PARAMETERS[name]})`,
@@ -144,7 +144,7 @@ function choose(
     .flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]);
   const allow = [...methods, "OPTIONS"].join(", ");
   if (method === "OPTIONS") return { allow };
-  // What clients mean by PATCH (RFC 5789), PUT does here.
+  // PUT changes only the fields in its body, as PATCH does in other APIs (RFC 5789).
   const hint = method === "PATCH" && Object.hasOwn(operations, "PUT")
     ? ". PUT changes only the fields that its body has"
     : "";
