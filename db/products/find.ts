@@ -4,8 +4,8 @@ import type { QueryWord, QueryWords } from "./query_words.ts";
 import { containsWord, hasTrigram, indexedParts, isbnPartOf } from "./search.ts";
 import {
   beginningPattern,
+  isLong,
   isShort,
-  isSpelled,
   spellings,
   spellingsOfShort,
   wordPattern,
@@ -182,7 +182,7 @@ export function foundNear(
   isFound: boolean,
   view?: View,
 ): FoundBy | undefined {
-  const long = isFound ? [] : words.filter(({ folded }) => isSpelled(folded));
+  const long = isFound ? [] : words.filter(({ folded }) => isLong(folded));
   const others = words.filter((word) => !long.includes(word));
   const short = words.length > MAX_SPELLED ? [] : others.filter((word) =>
     isShort(word.folded) &&
@@ -245,7 +245,7 @@ function hasWordNear({ folded }: QueryWord): Statement {
 
 /** The condition that what is seen of `s` has the word with at most one mistake. */
 function hasWordNearSeen({ folded }: QueryWord): Statement {
-  const isNear = isSpelled(folded)
+  const isNear = isLong(folded)
     ? sql`like any(string_to_array(${spellings(folded).map((one) => `%${one}%`).join()}, ','))`
     : sql`~ ${wordPattern(spellingsOfShort(folded))}`;
   return inTextOrName(seenText, isNear);

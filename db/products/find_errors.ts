@@ -50,7 +50,7 @@ export async function findErrors(
     return product && [
       ...(pointers.get(at) ?? []).map(({ pointer }) => unknownReference(pointer)),
       ...unattachedSeries(body, product),
-      ...announcedBesideDay(body, product),
+      ...contradictingDates(body, product),
       ...ROWS.flatMap(([name, array]) => wrongRows(name, array, change, product)),
     ];
   });
@@ -174,7 +174,7 @@ function unattachedSeries(body: ProductBody, stored: StoredRows): ErrorDetail[] 
 }
 
 /** The errors for years and months of publication in a product that would also have `publication_date`. */
-function announcedBesideDay(body: ProductBody, stored: StoredRows): ErrorDetail[] {
+function contradictingDates(body: ProductBody, stored: StoredRows): ErrorDetail[] {
   const { publication_date = stored.publication_date } = body;
   if (publication_date === null) return [];
   const dates = body.publishing_dates as Entry[] | undefined ?? [];

@@ -20,8 +20,8 @@ export const MIRRORED_FIELDS = [
 const [COVER_FIELDS] = MIRRORED_FIELDS;
 
 /**
- * The fields that an UPDATE of product `p` writes: those of its row `r`, and the cover's other place
- * if they change one of the two.
+ * The fields that an UPDATE of product `p` writes: those of its row `r`, and the mirrored cover
+ * field.
  */
 export function mirroredFields(changes: readonly Update[]): Statement {
   return changes.some(({ body }) => COVER_FIELDS.some((name) => name in body))

@@ -34,30 +34,30 @@ export async function resolveNames<W extends Write>(
   tx: Transaction,
   changes: readonly (W | ApiError)[],
 ): Promise<(W | ApiError)[]> {
-  const resolving = changes.flatMap((change, place) => {
+  const resolving = changes.flatMap((change, index) => {
     const error = change instanceof ApiError ? change : undefined;
     const write = error ? acceptedWrite(error) : change as W;
     if (!write) return [];
-    return [{ place, write, error, named: namedReferences(write.body) }];
+    return [{ index, write, error, named: namedReferences(write.body) }];
   });
   const all = resolving.flatMap(({ named }) => named);
   if (all.length === 0 && !resolving.some(({ error }) => error)) return [...changes];
   const candidates = await findCandidates(tx, all);
-  const resolved = resolving.map(({ place, write, error, named }) => {
+  const resolved = resolving.map(({ index, write, error, named }) => {
     const { body, unresolved } = withFoundIds(write.body, named, candidates);
     const known = error?.details ?? [];
     const repeated = repeatedLinks(write.body, body);
-    return { place, write: { ...write, body }, known, unresolved, repeated };
+    return { index, write: { ...write, body }, known, unresolved, repeated };
   });
   const unknown = await explainNames(tx, resolved.map(({ unresolved }) => unresolved));
-  const checked = resolved.map(({ place, write, known, repeated }, i) => (
-    { place, write, details: [...known, ...unknown[i]!, ...repeated] }
+  const checked = resolved.map(({ index, write, known, repeated }, i) => (
+    { index, write, details: [...known, ...unknown[i]!, ...repeated] }
   ));
   const faulty = checked.filter(({ details }) => details.length > 0);
   const errors = await completeErrors(tx, faulty);
   const results = [...changes];
-  for (const { place, write } of checked) results[place] = write as W;
-  faulty.forEach(({ place }, i) => results[place] = errors[i]!);
+  for (const { index, write } of checked) results[index] = write as W;
+  faulty.forEach(({ index }, i) => results[index] = errors[i]!);
   return results;
 }
 

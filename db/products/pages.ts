@@ -84,7 +84,7 @@ export function includedArrays(include: ListQuery["include"]): Statement[] {
   ];
 }
 
-/** The whole `product_territories` of product `p`, from document `d` or the tables. */
+/** The full `product_territories` of product `p`, from document `d` or the tables. */
 const supply = sql`coalesce(
   (('{' || d.details || '}')::json -> 'product_territories')::text,
   ${wholeTerritories}::text

@@ -48,7 +48,7 @@ export async function getProduct(
   paced?: PacedView,
 ): Promise<{ product: string; etag: string }> {
   const view = paced?.view;
-  const select = view ? SHORT_OF_VIEW.getOrInsertComputed(view, selectShortOf) : selectShort;
+  const select = view ? selectShortByView.getOrInsertComputed(view, selectShortOf) : selectShort;
   let [stored] = await database.lookUp(select(id));
   if (stored?.too_long) {
     const statement = (allowed: number) => selectStored(id, textUpTo(allowed), view);
@@ -102,7 +102,7 @@ const shortText = textUpTo(raw(String(SHORT_BYTES)));
 const selectShort = composed((id: string) => selectStored(id, shortText));
 
 /** The statements that read short products of views. */
-const SHORT_OF_VIEW = new WeakMap<View, typeof selectShort>();
+const selectShortByView = new WeakMap<View, typeof selectShort>();
 
 function selectShortOf(view: View): typeof selectShort {
   return composed((id: string) => prepared(selectStored(id, shortText, view)));

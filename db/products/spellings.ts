@@ -20,11 +20,11 @@ const INDEXED = /\p{L}{3}/u;
 const SHORT = 4;
 
 /** Whether a mistake in the word can be found by parts of texts. */
-export function isSpelled(word: string): boolean {
+export function isLong(word: string): boolean {
   return LETTERS.test(word) && Array.from(word).length > SHORT;
 }
 
-/** Whether a mistake in the word can be found by whole words. */
+/** Whether a mistake in the word can be found by full words. */
 export function isShort(word: string): boolean {
   return LETTERS.test(word) && Array.from(word).length <= SHORT;
 }

@@ -79,7 +79,7 @@ function storeOne(tx: Pick<Transaction, "isDistributed">, isNew: boolean) {
     }, shortProduct);
 }
 
-/** Composes the text of a statement of one server. */
+/** Composes the statement for a database that is not distributed. */
 function composedStore(isNew: boolean): StoreOne {
   const store = storeOne({ isDistributed: false }, isNew);
   return composed((...values: Parameters<typeof store>) => store(...values)[0]!, store.length);
@@ -142,7 +142,7 @@ export function deleteVersioned(
   deletions: readonly Deletion[],
 ): Statement[] {
   const isDeleted = sql`p.organization_id = ${organization} and p.id ${isIdOf(deletions)}`;
-  const last = sql`
+  const deleted = sql`
     select
       p.organization_id, p.id as product_id, change_version() as change_version,
       null::bigint as names_version, '' as summary, '' as details
@@ -150,7 +150,7 @@ export function deleteVersioned(
     where ${isDeleted}${assertVersion}
   `;
   const inserted = insertVersions({
-    documents: last,
+    documents: deleted,
     joins: joinEvents(eventsOf(deletions)),
     values: { ...versionValues(authorOf(author)), onix: onixMetadata },
     updates: {

@@ -17,7 +17,7 @@ export function writeTerms(changes: readonly Write[]): Statement[] {
   if (given.length === 0) return [];
   const existing = given.filter(({ method }) => method === "update");
   return [
-    ...existing.length > 0 ? [forgetTerms(existing)] : [],
+    ...existing.length > 0 ? [deleteTerms(existing)] : [],
     sql`
       insert into product_terms (organization_id, product_id, field, term)
       select p.organization_id, p.id, t.field, t.term ${termsOf(given)}
@@ -27,7 +27,7 @@ export function writeTerms(changes: readonly Write[]): Statement[] {
 }
 
 /** Deletes the terms that the products no longer have. */
-function forgetTerms(changes: readonly Write[]): Statement {
+function deleteTerms(changes: readonly Write[]): Statement {
   return sql`
     delete from product_terms x
     where x.organization_id = ${organization} and x.product_id ${isIdOf(changes)}
