@@ -34,7 +34,7 @@ export async function* limited(
   }
 }
 
-interface Pace {
+interface Rate {
   /** The minimum rate. A lower one uses up the allowance. */
   bytesPerMs: number;
   /** The time by which a body may be behind the minimum rate. */
@@ -57,7 +57,7 @@ const WATCH_MS = 250;
 export async function* readChunks(
   { request, services: { isReady } }: Context,
   limit: number,
-  { bytesPerMs, allowanceMs, totalMs }: Pace,
+  { bytesPerMs, allowanceMs, totalMs }: Rate,
   incomplete: "INVALID_JSON" | "INVALID_XML" | "VALIDATION_ERROR",
 ): AsyncGenerator<Uint8Array> {
   expectedLength(request.headers, limit);

@@ -17,8 +17,8 @@ import { afterAttempts, type Attempt } from "./outcomes.ts";
 import {
   BACK_OFF_AFTER,
   isoTime,
-  locked,
   pausedUntil,
+  selectLocked,
   storeWebhook,
   type Webhook,
   webhookNotFound,
@@ -73,7 +73,7 @@ export async function claimMessages(
   return await database.transaction(async (tx) => {
     const beginBy = performance.now() + config.timeoutMs;
     const [[row], stored] = await tx.send(
-      locked(id),
+      selectLocked(id),
       deliveriesOf(id, attempts),
     );
     if (!row) throw webhookNotFound(id);

@@ -52,7 +52,7 @@ export interface LockedWebhook {
 }
 
 /** Locks a webhook until the end of the transaction. */
-export function locked(id: string): Statement<LockedWebhook> {
+export function selectLocked(id: string): Statement<LockedWebhook> {
   return sql`
     select to_jsonb(webhook) as webhook, (extract(epoch from now()) * 1000)::float8 as now
     from webhooks webhook
@@ -61,12 +61,12 @@ export function locked(id: string): Statement<LockedWebhook> {
   `;
 }
 
-/** Locks a webhook, as `locked` does, and returns it. Throws `NOT_FOUND`. */
+/** Locks a webhook, as `selectLocked` does, and returns it. Throws `NOT_FOUND`. */
 export async function lockWebhook(
   tx: Transaction,
   id: string,
 ): Promise<LockedWebhook> {
-  const [[row]] = await tx.send(locked(id));
+  const [[row]] = await tx.send(selectLocked(id));
   if (!row) throw webhookNotFound(id);
   return row;
 }

@@ -5,6 +5,11 @@ import { withDeadline } from "../../../db/connections/deadline.ts";
 import { Queue } from "../../../db/connections/queue.ts";
 import { hostOf } from "../../../schema/targets.ts";
 
+/*
+ * Resolves the names of hosts to which webhooks are sent. The number of look-ups at once is limited,
+ * and each organization has a part of them.
+ */
+
 /**
  * The number of look-ups at once. Each holds one of the 32 threads of Deno that new connections and
  * the verification of tokens need as well. It holds it until the system's resolver gives up, which

@@ -16,8 +16,8 @@ import type { Codec } from "./codec.ts";
 import { readLeaf } from "./leaf.ts";
 
 /*
- * Codecs of arrays of single values: several codes in one data element, or a data element for
- * each.
+ * Codecs of arrays of single values: several codes in one data element (`GB US`), or a data element
+ * for each.
  */
 
 /** A data element that holds several codes. */

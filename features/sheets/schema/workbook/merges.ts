@@ -3,8 +3,8 @@ import { type Archive, damaged } from "./archive.ts";
 import { readText } from "./xml.ts";
 
 /*
- * Finds merged cells, of which only the first has a value. A sheet lists them after its rows, so
- * its end is read first.
+ * Finds merged cells, of which only the first has a value. In a merge of A2 to A5, A2 has it, and
+ * the others are covered. A sheet lists merges after its rows, so its end is read first.
  */
 
 /** The most ranges of merged cells. */
@@ -17,6 +17,7 @@ interface Range {
   right: number;
 }
 
+/** The merged cells of a sheet. */
 export class Merges {
   readonly #ranges: readonly Range[];
 
@@ -32,8 +33,9 @@ export class Merges {
     const ranges = this.#ranges;
     if (ranges.length === 0) return () => false;
     let next = 0;
-    /** By column, the last line that a range of an earlier line covers, and what the present line begins. */
+    /** By column, the last line of the ranges that begin on the present line or before it. */
     const coveredTo = new Uint32Array(MAX_COLUMNS);
+    /** The columns in which a range begins on the present line. */
     let begun = new Set<number>();
     let now = 0;
     return (line, column) => {
