@@ -26,6 +26,11 @@ import {
  * its deletion.
  *
  * A recipient without criteria sees everything. Its feed is that of all products, without rows.
+ *
+ *     checkView       repeats the following until the state of the recipient is current
+ *     checkFirstStep  checks the changed products, or the first of all products
+ *     checkOthers     checks the other products, step by step
+ *     checkStep       a step: writes the rows of its products, and after the last one the state
  */
 
 /** A view while its feed is read. */
