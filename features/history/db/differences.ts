@@ -197,7 +197,7 @@ function* entryDifferences(
   compare: (at: Pointers, before: Entry, after: Entry) => Differences,
 ): Differences {
   const earlier = yield* earlierEntries(before, after, matching);
-  const places = new Map(before.map((entry, place) => [entry, place]));
+  const indexes = new Map(before.map((entry, index) => [entry, index]));
   const stayed: number[] = [];
   for (const [i, entry] of after.entries()) {
     const old = earlier.get(entry);
@@ -205,15 +205,15 @@ function* entryDifferences(
       yield { pointer: `${at.after}/${i}`, kind: "added", from: null, to: entry };
       continue;
     }
-    const place = places.get(old)!;
-    stayed.push(place);
-    places.delete(old);
-    yield* compare({ before: `${at.before}/${place}`, after: `${at.after}/${i}` }, old, entry);
+    const index = indexes.get(old)!;
+    stayed.push(index);
+    indexes.delete(old);
+    yield* compare({ before: `${at.before}/${index}`, after: `${at.after}/${i}` }, old, entry);
   }
-  for (const [entry, place] of places) {
-    yield { pointer: `${at.before}/${place}`, kind: "removed", from: entry, to: null };
+  for (const [entry, index] of indexes) {
+    yield { pointer: `${at.before}/${index}`, kind: "removed", from: entry, to: null };
   }
-  if (stayed.some((place, i) => i > 0 && place < stayed[i - 1]!)) {
+  if (stayed.some((index, i) => i > 0 && index < stayed[i - 1]!)) {
     const from = stayed.toSorted((a, b) => a - b);
     yield { pointer: at.after, kind: "moved", from, to: stayed };
   }
