@@ -5,7 +5,7 @@ import type { Queries } from "../database.ts";
 import { type EntryPage, limitOf, offsetOf } from "../entry_page.ts";
 import { readLong } from "../long_text.ts";
 import { validDocument } from "./document.ts";
-import { type FoundBy, foundByAll, foundNear } from "./find.ts";
+import { type FoundBy, foundByAll, foundNear } from "./find_by_q.ts";
 import { documentsFirst, includedArrays, type ProductsRow, type SummarySource } from "./pages.ts";
 import { readWords } from "./query_words.ts";
 import { mayBeCommon } from "./search.ts";

@@ -3,7 +3,7 @@ import { isOpen, type View } from "../../schema/view.ts";
 import { organization, raw, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { filterConditions } from "./filters.ts";
-import { type FoundBy, foundByAll } from "./find.ts";
+import { type FoundBy, foundByAll } from "./find_by_q.ts";
 import { readWords } from "./query_words.ts";
 import { indexConditions, searchConditions } from "./search.ts";
 import { viewConditions } from "./view.ts";
