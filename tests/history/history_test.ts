@@ -741,6 +741,7 @@ it("of the organization is chosen by who made it, also by command and by SQL", a
 
 it("has bounded work for a page, also if the filters let nothing through", async ({ org, sql }) => {
   const { id } = await org.create();
+  const [{ request_id: request }] = await entriesOf(org, id);
   await sql`
     insert into product_documents (
       organization_id, product_id, change_version, names_version, changed_at, event, summary, details
@@ -760,6 +761,10 @@ it("has bounded work for a page, also if the filters let nothing through", async
     after = `&after=${body.meta.cursor}`;
   }
   assertEquals([pages, found.length], [2, 1]);
+
+  // The versions of a request are found by an index.
+  const { body } = await org.get(`/api/history?request_id=${request}`);
+  assertEquals([body.data.length, body.meta.more], [1, false]);
 });
 
 it("lists deleted products with their last names, also if nobody has read them", async ({ org, sql }) => {

@@ -332,8 +332,9 @@ interface HistoryPiece extends Omit<HistoryQuery, "limit" | "since"> {
 /** The maximum number of versions that a read filters. */
 const MAX_FILTERED = 1_000;
 
-function isFiltered({ changed_by, operation, request_id }: HistoryQuery): boolean {
-  return (changed_by ?? operation ?? request_id) !== undefined;
+/** Whether versions are read and left out. Those of a request are found by an index. */
+function isFiltered({ changed_by, operation }: HistoryQuery): boolean {
+  return (changed_by ?? operation) !== undefined;
 }
 
 /** Returns the last of the next `MAX_FILTERED` versions, or undefined if there are fewer. */
@@ -352,9 +353,10 @@ async function lastOfPiece(
 }
 
 /** The condition that version `d` is in this piece of the history. */
-function isInPiece({ since, until, after, end }: HistoryPiece): Statement {
+function isInPiece({ since, until, after, end, request_id }: HistoryPiece): Statement {
   return sql`
     d.organization_id = ${organization}
+    ${request_id === undefined ? [] : sql`and d.request_id = ${request_id}`}
     and (d.changed_at, d.product_id) >= ${positionOf(end ?? { at: since, id: NIL_UUID })}
     ${until ? sql`and d.changed_at <= ${until}::timestamptz` : []}
     ${after ? sql`and (d.changed_at, d.product_id) < ${positionOf(after)}` : []}
@@ -362,7 +364,7 @@ function isInPiece({ since, until, after, end }: HistoryPiece): Statement {
 }
 
 /** The condition that version `d` matches the filters. */
-function matchesFilters({ changed_by, operation, request_id }: HistoryPiece): Statement {
+function matchesFilters({ changed_by, operation }: HistoryPiece): Statement {
   const authors = sql`
     d.changed_by in ('api_key:' || ${changed_by ?? ""}, 'user:' || ${changed_by ?? ""})
     or d.changed_by is null
@@ -372,7 +374,6 @@ function matchesFilters({ changed_by, operation, request_id }: HistoryPiece): St
     true
     ${changed_by === undefined ? [] : sql`and (${authors})`}
     ${operation === undefined ? [] : sql`and d.operation = ${operation}`}
-    ${request_id === undefined ? [] : sql`and d.request_id = ${request_id}`}
   `;
 }
 

@@ -50,7 +50,7 @@ export interface UndoOptions {
 /** The products of a group, which is written in one transaction. */
 const GROUP = 100;
 
-/** The maximum number of versions, of all requests, that a statement reads. */
+/** The maximum number of versions that a statement reads. */
 const MAX_WALKED = 5_000;
 
 /**
@@ -99,15 +99,15 @@ async function* findPieces<Row extends object>(
 ): AsyncGenerator<Row[]> {
   let from: VersionPosition = { at: undone.since, id: NIL_UUID };
   for (let isMore = true; isMore;) {
-    const [end] = await queries().scan(lastOfPiece(from));
+    const [end] = await queries().scan(lastOfPiece(undone, from));
     const to: VersionPosition = end ?? { at: "infinity", id: MAX_UUID };
     yield await queries().scan(select(
       undone,
       sql`
-        d.organization_id = ${organization}
+        d.organization_id = ${organization} and d.request_id = ${undone.request}
         and (d.changed_at, d.product_id) > ${positionOf(from)}
         and (d.changed_at, d.product_id) <= ${positionOf(to)}
-        and d.request_id = ${undone.request} and d.change_version < ${undone.start}::bigint
+        and d.change_version < ${undone.start}::bigint
       `,
     ));
     isMore = end !== undefined;
@@ -115,11 +115,14 @@ async function* findPieces<Row extends object>(
   }
 }
 
-function lastOfPiece(from: VersionPosition): Statement<VersionPosition> {
+function lastOfPiece(
+  { request }: UndoneRequest,
+  from: VersionPosition,
+): Statement<VersionPosition> {
   return sql`
     select d.changed_at::text as at, d.product_id as id
     from product_documents d
-    where d.organization_id = ${organization}
+    where d.organization_id = ${organization} and d.request_id = ${request}
       and (d.changed_at, d.product_id) > ${positionOf(from)}
     order by d.changed_at, d.product_id
     limit 1 offset ${MAX_WALKED - 1}
