@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { eraseContributor } from "../../features/history/db/erase.ts";
 import { undoRequest } from "../../features/history/db/undo.ts";
-import { testsOf } from "../support/app/harness.ts";
+import { SETTINGS, testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
-import { operationsOf } from "../support/app/own_app.ts";
+import { openOwnApp, operationsOf } from "../support/app/own_app.ts";
 import { onixClient } from "../support/client/onix.ts";
 import { isbnOf, message, record } from "../support/data/onix.ts";
 
@@ -294,4 +294,50 @@ it("can be judged first: two versions are compared", async ({ org }) => {
     404,
   );
   assert(id);
+});
+
+Deno.test({
+  name: "The undo of a large request reads its versions a few times",
+  // A server does not report at once what another session has read.
+  ignore: SETTINGS.url !== undefined,
+  async fn() {
+    await using app = await openOwnApp();
+    const { sql } = app;
+    const org = await app.organization();
+    const updates: object[] = [];
+    for (let n = 0; n < 80; n++) {
+      const { id } = await org.create();
+      updates.push({ method: "update", id, body: { title: "Wrong" } });
+    }
+    // The planner knows requests that wrote one version each, and does not know the large one yet.
+    await sql`
+      insert into product_documents (
+        organization_id, product_id, change_version, names_version, changed_at, event, request_id, summary, details
+      )
+      select
+        d.organization_id, d.product_id, d.change_version - n, 0, d.changed_at - make_interval(hours => n),
+        'changed', gen_random_uuid()::text, d.summary, d.details
+      from product_documents d
+      cross join generate_series(1, 20) n
+      where d.organization_id = ${org.id}
+    `;
+    await sql`analyze product_documents`;
+    const request = await written(org, updates);
+    const readEntries = async () => {
+      await sql`select pg_stat_force_next_flush()`;
+      const [row] = await sql<{ entries: number }[]>`
+        select s.idx_tup_read::float8 as entries
+        from pg_stat_user_indexes s
+        where s.indexrelname = 'product_documents_by_request'
+      `;
+      return row!.entries;
+    };
+    const before = await readEntries();
+
+    const { undone: count } = await undone(org, request);
+
+    const entries = await readEntries() - before;
+    assertEquals(count, updates.length);
+    assert(entries > 0 && entries <= 10 * updates.length, `${entries} entries of the index`);
+  },
 });

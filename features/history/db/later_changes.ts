@@ -9,7 +9,7 @@ import type { UndoMessage } from "../schema/undo.ts";
 import { authorColumns, keyOfAuthor } from "./history.ts";
 import { ProductState, stateColumns, stateOf, type StateRow } from "./state.ts";
 import { changedNames } from "./undo_plan.ts";
-import type { UndoneWithin } from "./undo_states.ts";
+import { isOfRequest, type UndoneWithin } from "./undo_states.ts";
 
 /*
  * Finds who has changed a field since the request that is undone. The field stays, and the report
@@ -98,7 +98,7 @@ export class LaterChanges {
               select max(l.change_version)
               from product_documents l
               where l.organization_id = ${organization} and l.product_id = ${id}
-                and l.request_id = ${request} and l.change_version < ${start}::bigint
+                and ${isOfRequest("l", request)} and l.change_version < ${start}::bigint
             )
           order by d.change_version desc
           limit ${MAX_LATER + 1}

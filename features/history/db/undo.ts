@@ -20,7 +20,7 @@ import { LaterChanges } from "./later_changes.ts";
 import { lockTargets } from "./restorations.ts";
 import { positionOf, type VersionPosition } from "./pieces.ts";
 import { planUndo, refused, type UndoPlan } from "./undo_plan.ts";
-import { readStates, type UndoneRequest } from "./undo_states.ts";
+import { isOfRequest, readStates, type UndoneRequest } from "./undo_states.ts";
 import { type RestoringCause, writeRestorations } from "./write_restorations.ts";
 import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
 
@@ -141,7 +141,7 @@ function selectLast(
       select from product_documents n
       where n.organization_id = ${organization} and n.product_id = d.product_id
         and n.change_version > d.change_version and n.change_version < ${start}::bigint
-        and n.request_id = ${request}
+        and ${isOfRequest("n", request)}
     )
     order by d.product_id
   `;

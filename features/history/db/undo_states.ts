@@ -71,6 +71,14 @@ function productsOf(ids: readonly string[]): Statement {
   `;
 }
 
+/**
+ * The condition that a version of one product is of a request. No index supports it: the planner
+ * might read all that the request wrote, for each product, where it takes the request for a small one.
+ */
+export function isOfRequest(version: string, request: string): Statement {
+  return sql`(${raw(version)}.request_id || '') = ${request}`;
+}
+
 /** Joins versions `b`, `a` and `n` of product `r`: before the request, after it, and now. */
 function joinStates({ request, start }: UndoneRequest): Statement {
   const ofProduct = sql`d.organization_id = ${organization} and d.product_id = ${productId}`;
@@ -80,7 +88,8 @@ function joinStates({ request, start }: UndoneRequest): Statement {
     cross join lateral (
       select min(d.change_version) as first, max(d.change_version) as last
       from product_documents d
-      where ${ofProduct} and d.request_id = ${request} and d.change_version < ${start}::bigint
+      where ${ofProduct} and ${isOfRequest("d", request)}
+        and d.change_version < ${start}::bigint
     ) q
     cross join lateral (
       select d.event
