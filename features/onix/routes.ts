@@ -4,7 +4,7 @@ import { ImportEnded } from "../../db/import_ended.ts";
 import { importMessage } from "./db/in/import.ts";
 import { messageText, readSender } from "./db/out/message.ts";
 import { OutgoingRecords } from "./db/out/outgoing_records.ts";
-import { getRecord, senderText } from "./db/out/record_source.ts";
+import { getOnixRecord, senderText } from "./db/out/record_source.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { etagOf } from "../../db/entity_tag.ts";
 import { openText } from "../../middleware/body.ts";
@@ -41,7 +41,7 @@ export async function get(
   const { database, params, query: { release, tags }, request, shares, view } = context;
   const form = { release, tags };
   // A recipient with a view gets a record of its own.
-  const { record, sender, etag: tag } = await getRecord(
+  const { record, sender, etag: tag } = await getOnixRecord(
     database,
     params.id,
     view ? { view } : { form },

@@ -96,7 +96,7 @@ export const productMetadata = sql`
 `;
 
 /** The record of a product, to be sent. */
-export interface OneRecord {
+interface OneRecord {
   /** Its text as it went out last, or the source from which it is written. */
   record: string | RecordSource;
   sender: Sender;
@@ -107,7 +107,7 @@ export interface OneRecord {
  * The record of a product, with its stored text in this form if that is as it would be written
  * now. Without a form, its source. Throws `NOT_FOUND`.
  */
-export async function getRecord(
+export async function getOnixRecord(
   database: Queries,
   id: string,
   { form, view }: { form?: MessageForm | undefined; view?: View | undefined },
@@ -141,7 +141,7 @@ export async function getRecord(
 
 /** The source of a product's record. Throws `NOT_FOUND`. */
 export async function getSource(database: Queries, id: string): Promise<RecordSource> {
-  const { record } = await getRecord(database, id, {});
+  const { record } = await getOnixRecord(database, id, {});
   // Without a form, there is no stored text.
   return record as RecordSource;
 }
@@ -159,8 +159,8 @@ const sourceBytes = sql`(
 )`;
 
 /**
- * A source from the product's document: its texts are null if they have more bytes than `allowed`,
- * or if there is a stored text.
+ * The stored text of a record, or its source from the product's document. Texts are null if they
+ * have more bytes than `allowed`.
  */
 function storedSource(
   id: string,
@@ -168,7 +168,8 @@ function storedSource(
   form: MessageForm | undefined,
   view: View | undefined,
 ) {
-  const isRead = sql`t.stored is null and ${sourceBytes} <= ${allowed}::int`;
+  const bytes = sql`coalesce(octet_length(t.stored), ${sourceBytes})`;
+  const isRead = sql`t.stored is null and ${bytes} <= ${allowed}::int`;
   return sql<
     & ProductMetadata
     & { product: string | null; etag: string | null; stored: string | null }
@@ -177,9 +178,9 @@ function storedSource(
       select
         case when ${isRead} then ${fullProduct} end as product,
         case when ${isRead} then n.record end as record,
-        case when t.stored is null and ${sourceBytes} > ${allowed}::int then ${sourceBytes} end as too_long,
+        case when ${bytes} <= ${allowed}::int then t.stored end as stored,
+        case when ${bytes} > ${allowed}::int then ${bytes} end as too_long,
         d.etag,
-        t.stored,
         n.record_reference as reference,
         ${productMetadata}
       from products p

@@ -6,7 +6,7 @@ import { escapeText, startTag, xmlCharacters } from "./xml.ts";
 /* Writes records as XML: messages for recipients, and the text in which a record is stored. */
 
 /** The form of a message, its sender and its time. */
-export interface MessageOptions extends MessageForm {
+interface MessageOptions extends MessageForm {
   sender: Sender;
   sentAt: Date;
 }
