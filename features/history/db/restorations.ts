@@ -73,7 +73,7 @@ export interface RestorationTarget {
 }
 
 /** Settings of the planning. */
-export interface RestorationSettings {
+interface RestorationSettings {
   /** Lets other requests run. */
   pace: Pace;
   /** Called with the size of all states before they are read. May throw. */

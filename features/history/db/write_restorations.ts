@@ -24,7 +24,7 @@ export interface RestoringCause extends Cause {
 }
 
 /** The outcome of causes, some of which are restorations. */
-export interface RestorationOutcome<C extends RestoringCause> extends WriteOutcome<C> {
+interface RestorationOutcome<C extends RestoringCause> extends WriteOutcome<C> {
   /** The causes without anything left to write. */
   unchanged: C[];
   /** The parts that were left out of each: pointers into the version, and ONIX references. */

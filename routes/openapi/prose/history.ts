@@ -48,7 +48,7 @@ export const HISTORY = {
     description: text(
       "Reverts what a request, or the run of a command, did to products: a wrong sheet, message or batch.",
       "Each field that the request changed goes back to its value before, if it still has the value of the request.",
-      "A field that was changed later stays, and the report names who changed it and when (`changed_since`).",
+      "A field that was changed later stays, and the report says so (`changed_since`), with who changed it and when if the last 20 versions show it.",
       "An array is one field.",
       "Products that the request created are deleted, those that it deleted are restored.",
       "A product that cannot be restored is refused with the errors of its restore; the others are undone.",
@@ -65,7 +65,7 @@ export const HISTORY = {
     summary: "Follow the history of all products",
     description: text(
       "The entries of all products of the organization, newest first, without what changed.",
-      "For each page, filters look at 10,000 versions at most, so it may be empty while `more` is true.",
+      "For each page, `changed_by` and `operation` look at 10,000 versions at most, so it may be empty while `more` is true.",
     ),
     returns: text(
       "The entries.",
