@@ -72,8 +72,9 @@ function productsOf(ids: readonly string[]): Statement {
 }
 
 /**
- * The condition that a version of one product is of a request. No index supports it: the planner
- * might read all that the request wrote, for each product, where it takes the request for a small one.
+ * The condition that a version of one product is of a request. It is written so that no index
+ * supports it. If the planner expects a small request, it would otherwise read all versions of the
+ * request for each product.
  */
 export function isOfRequest(version: string, request: string): Statement {
   return sql`(${raw(version)}.request_id || '') = ${request}`;
