@@ -1,4 +1,4 @@
-import { recordOf } from "./db/out/books.ts";
+import { textOf } from "./db/out/books.ts";
 import { listOnixChanges, type OnixChange } from "./db/out/changes.ts";
 import { ImportEnded } from "../../db/import_ended.ts";
 import { importMessage } from "./db/in/import.ts";
@@ -19,7 +19,6 @@ import { type Acknowledged, writeAcknowledgement } from "./schema/report/acknowl
 import type { Report } from "./schema/report/report.ts";
 import type { Element } from "./schema/xml/element.ts";
 import { readMessage } from "./schema/xml/read.ts";
-import { recordText } from "./schema/xml/write.ts";
 import { XmlError } from "./schema/xml/xml_error.ts";
 import type { ImportQuery, OnixChangesQuery, OnixQuery } from "./schema/query.ts";
 import { ok } from "../../middleware/responses.ts";
@@ -47,10 +46,9 @@ export async function get(
     view ? { view } : { form },
   );
   const write = async () =>
-    typeof record === "string" ? record : await shares.parsing.run(
-      context,
-      () => recordText(recordOf(record, release, view).record, tags),
-    );
+    typeof record === "string"
+      ? record
+      : await shares.parsing.run(context, () => textOf(record, form, view));
   // What a recipient does not see must not show in the tag either.
   const seen = view && await write();
   const shown = seen ? [seen, senderText(sender)] : [tag];

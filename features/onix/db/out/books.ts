@@ -2,9 +2,9 @@ import { giveIds } from "../../schema/codecs/ids.ts";
 import type { Book } from "../../schema/mapping/mapped.ts";
 import { writeRecord } from "../../schema/doors/outgoing.ts";
 import type { Received } from "../../schema/doors/stored_record.ts";
-import type { Release } from "../../schema/rules/releases.ts";
-import type { Repaired } from "../../schema/valid/repair.ts";
+import type { MessageForm } from "../../schema/rules/releases.ts";
 import { fromStored } from "../../schema/xml/read.ts";
+import { recordText } from "../../schema/xml/write.ts";
 import type { Entry } from "../../../../schema/bodies.ts";
 import { parseExact } from "../../../../schema/numbers.ts";
 import type { View } from "../../../../schema/view.ts";
@@ -35,10 +35,14 @@ function byId(records: string): Book["contributors"] {
   return Object.fromEntries(all.map((record) => [record.id, record]));
 }
 
-/** Returns the record of a product as it is sent, to the recipient of a view or to everyone. */
-export function recordOf(source: RecordSource, release: Release, view?: View): Repaired {
-  const received = receivedIn(source);
-  return writeRecord(bookOf(source), received, release, view);
+/** Returns the text of a product's record as it is sent, to the recipient of a view or to everyone. */
+export function textOf(
+  source: RecordSource,
+  { release, tags }: MessageForm,
+  view: View | undefined,
+): string {
+  const { record } = writeRecord(bookOf(source), receivedIn(source), release, view);
+  return recordText(record, tags);
 }
 
 /** The record last received, if there is one. */

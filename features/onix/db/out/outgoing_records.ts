@@ -3,10 +3,9 @@ import { catchDefect } from "../../../../schema/defects.ts";
 import { deletionRecord } from "../../schema/doors/outgoing.ts";
 import { ownReference } from "../../schema/mapping/own_reference.ts";
 import type { Element } from "../../schema/xml/element.ts";
-import { recordText } from "../../schema/xml/write.ts";
 import type { FeedQueries } from "../../../changes/db/feed.ts";
 import type { View } from "../../../../schema/view.ts";
-import { recordOf } from "./books.ts";
+import { textOf } from "./books.ts";
 import type { OnixChange } from "./changes.ts";
 import { type RecordText, storeTexts } from "./stored_texts.ts";
 
@@ -38,8 +37,7 @@ export class OutgoingRecords {
   #record(change: OnixChange): Element | string {
     const { id, reference } = change;
     if (change.source) {
-      const { record } = recordOf(change.source, this.#form.release, this.#view);
-      const text = recordText(record, this.#form.tags);
+      const text = textOf(change.source, this.#form, this.#view);
       if (change.key !== null) this.#written.push({ id, key: change.key, record: text });
       return text;
     }

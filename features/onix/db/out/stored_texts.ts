@@ -45,12 +45,11 @@ export interface RecordText {
  */
 export function storedText(form: MessageForm | undefined): Statement {
   if (!form) return sql`cross join (select null::text as key, null::text as stored) t`;
+  const rules = raw(`'${writingRules()}'`);
   return sql`
     cross join lateral (
       select case when d.etag is not null then md5(json_build_array(
-        ${
-    raw(`'${writingRules()}'`)
-  }, d.etag, parties.identifiers, parties.contributors, o.name, n.record_reference, n.digest,
+        ${rules}, d.etag, parties.identifiers, parties.contributors, o.name, n.record_reference, n.digest,
         md5(n.differences::text), md5(n.identities::text)
       )::text) end as key
       offset 0
