@@ -37,14 +37,13 @@ export function jsonLength({ headers }: Request, limit: number): number {
 /** Validates the body of an operation. */
 export type BodySchema = v.GenericSchema;
 
-/** Whether a request has a body. */
-export function hasBody({ body, headers }: Request): boolean {
-  return body !== null && headers.get("content-length") !== "0";
-}
-
-/** The body of a request without one, if the operation allows that: an empty object. */
-export function readNoBody(schema: BodySchema): { text: string; body: unknown } {
-  return { text: "", body: v.parse(schema, {}) };
+/**
+ * Whether the headers announce a body. Over HTTP, a request without one has no length, or 0 (RFC
+ * 9112, 6.3), but its `body` is not null.
+ */
+export function announcesBody({ body, headers }: Request): boolean {
+  return body !== null && headers.get("content-length") !== "0" &&
+    ["content-length", "content-type", "transfer-encoding"].some((name) => headers.has(name));
 }
 
 /** A longer body, in bytes, is validated in turns. A shorter one takes some milliseconds. */
@@ -55,13 +54,14 @@ const ALLOWANCE = 0.3;
 
 /**
  * Reads a JSON body of at most this length, validates it, and records the ignored fields
- * for the response. Throws `INVALID_JSON`, `VALIDATION_ERROR` and the errors of
- * `readChunks`.
+ * for the response. `whenEmpty` is the text for which an empty body stands, if that is allowed.
+ * Throws `INVALID_JSON`, `VALIDATION_ERROR` and the errors of `readChunks`.
  */
 export async function readJson(
   context: Context & { caller: Caller },
   schema: BodySchema,
   length: number,
+  whenEmpty: string,
 ): Promise<{ text: string; body: unknown }> {
   const { bodyTimeoutMs } = context.services;
   const chunks = readChunks(context, length, {
@@ -76,7 +76,7 @@ export async function readJson(
     bytes.set(chunk, size);
     size += chunk.length;
   }
-  const text = decodeUtf8(bytes.subarray(0, size));
+  const text = decodeUtf8(bytes.subarray(0, size)) || whenEmpty;
   const { parsing } = context.shares;
   if (size <= LONG_BODY) {
     return {

@@ -10,7 +10,7 @@ import type { Operation, Permission } from "../schema/operation.ts";
 import { isEmptyAllowed, NoParameters, readQuery } from "../schema/parameters.ts";
 import { assertNotLeftOut, type View } from "../schema/view.ts";
 import { type AuthenticatedCaller, createAuthenticator } from "./auth.ts";
-import { type BodySchema, hasBody, jsonLength, readJson, readNoBody } from "./body.ts";
+import { announcesBody, type BodySchema, jsonLength, readJson } from "./body.ts";
 import { preconditionOf } from "./conditional.ts";
 import type { Context, Handler, Routed, Services } from "./context.ts";
 import { PARSED, PASSED_ON, TextMemory } from "./memory.ts";
@@ -67,7 +67,6 @@ type Known = Routed & { caller: AuthenticatedCaller };
 interface Announced {
   /** The `Idempotency-Key`. */
   key: string | undefined;
-  isEmpty: boolean;
   /** Its bytes, or as many as it may have. */
   length: number;
 }
@@ -135,6 +134,7 @@ export function createGuard(
     const perByte = row.xml || row.isParsed ? PARSED : PASSED_ON;
     const hasKey = headers.includes("Idempotency-Key");
     const hasPrecondition = headers.includes("If-Match");
+    const whenEmpty = isBodyOptional ? "{}" : "";
 
     const checkOf = (context: Context, named?: string, view?: View) => async () => {
       const caller = await authenticate(context);
@@ -155,20 +155,17 @@ export function createGuard(
     /** Reads what the headers say of the body. */
     const announcedBy = (request: Request, maxBytes: number): Announced => {
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
-      const isEmpty = isBodyOptional === true && !hasBody(request);
-      const length = isEmpty ? 0 : schema ? jsonLength(request, maxBytes) : STREAMED_BODY_BYTES;
-      return { key, isEmpty, length };
+      if (isBodyOptional && !announcesBody(request)) return { key, length: 0 };
+      return { key, length: schema ? jsonLength(request, maxBytes) : STREAMED_BODY_BYTES };
     };
 
     const readSent = async (
       context: Known,
       database: Queries,
       schema: BodySchema,
-      { key, isEmpty, length }: Announced,
+      { key, length }: Announced,
     ): Promise<Sent> => {
-      const { text, body } = isEmpty
-        ? readNoBody(schema)
-        : await readBody(context, database, schema, length, complete);
+      const { text, body } = await readBody(context, database, schema, length, complete, whenEmpty);
       const checkCredentials = row.isLong ? checkOf(context) : NOTHING_SENT.checkCredentials;
       return { body, keyed: { operation: context.operation, key, text }, checkCredentials };
     };
@@ -238,9 +235,10 @@ async function readBody(
   schema: BodySchema,
   length: number,
   complete: CompleteErrors,
+  whenEmpty: string,
 ): ReturnType<typeof readJson> {
   try {
-    return await readJson(context, schema, length);
+    return await readJson(context, schema, length, whenEmpty);
   } catch (error) {
     throw error instanceof ApiError ? await complete(database, error) : error;
   }

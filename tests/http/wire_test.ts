@@ -34,6 +34,27 @@ Deno.test("HTTP on the wire", TIMED, async ({ step: it }) => {
     }
   });
 
+  await it("needs no body where it is optional (RFC 9112, 6.3)", async () => {
+    const json = "Content-Type: application/json\r\n";
+    const { id: gone } = await org.create({ title: "Gone" });
+    for (
+      const headers of ["", json, "Content-Length: 0\r\n", `${json}Transfer-Encoding: chunked\r\n`]
+    ) {
+      assertEquals((await org.delete(`/api/products/${gone}`)).status, 200);
+      const body = headers.includes("chunked") ? "0\r\n\r\n" : "";
+
+      const { status } = await ask(
+        `POST /api/products/${gone}/restore`,
+        `Host: a\r\n${KEY}${headers}`,
+        body,
+      );
+
+      assertEquals(status, 200, headers);
+    }
+    const { status } = await ask("POST /api/products", `Host: a\r\n${KEY}${json}`);
+    assertEquals(status, 400);
+  });
+
   await it("truncates long methods in the log", async () => {
     const { status } = await ask(
       "M".repeat(50_000) + " /nowhere",
