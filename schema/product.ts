@@ -806,6 +806,12 @@ export type ArrayName = keyof typeof ARRAYS;
 /** The fields of a product by name, as bodies have them. */
 export const FIELDS: Fields = { ...SCALARS, ...ARRAYS };
 
+/** The pairs of fields with the same content. A body that changes one of a pair changes the other too. */
+export const MIRRORED_FIELDS = [
+  ["cover_image_url", "supporting_resources"],
+  ["product_availability_id", "product_territories"],
+] as const;
+
 /** The arrays that are rows of tables below products. */
 export const ROWS = Object.entries<ArrayField>(ARRAYS).flatMap(
   ([name, array]): [ArrayName, Rows][] => array.kind === "rows" ? [[name as ArrayName, array]] : [],

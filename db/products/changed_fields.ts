@@ -1,9 +1,8 @@
 import { type Entry, fieldsOfEntry, type ProductBody } from "../../schema/bodies.ts";
 import { namedRows } from "../../schema/named_rows.ts";
 import type { Field, Fields, Rows } from "../../schema/fields.ts";
-import { FIELDS } from "../../schema/product.ts";
+import { FIELDS, MIRRORED_FIELDS } from "../../schema/product.ts";
 import type { Assigned } from "./change.ts";
-import { MIRRORED_FIELDS } from "./mirrored_fields.ts";
 
 /*
  * Compares a full product with the stored one. In: the product of an upsert, an ONIX record, a row

@@ -10,12 +10,13 @@ import type { ProductReference } from "../../schema/references.ts";
 import {
   isOneOf,
   isOneOfTexts,
+  joined,
   organization,
   raw,
   sql,
   type Statement,
 } from "../connections/sql.ts";
-import { selectTermed } from "./terms.ts";
+import { escapeLike } from "./search.ts";
 
 /* The filters of a list, as conditions on product `p`. */
 
@@ -118,4 +119,31 @@ function linksTo(table: string, column: string, ids: string[]): Statement {
     from ${raw(table)} x
     where x.organization_id = ${organization} and ${isLinked}
   )`;
+}
+
+/**
+ * Selects the ids of the products with one of these terms, some of them twice. A subject that ends
+ * in `*` is a prefix. Each part is a range of the primary key of `product_terms`.
+ */
+export function selectTermed(
+  filter: typeof TERM_FILTERS[number],
+  values: readonly string[],
+): Statement {
+  const isBeginning = (value: string) => filter === "subject_code" && value.endsWith("*");
+  const whole = values.filter((value) => !isBeginning(value))
+    .map((value) => sql`term_of(${value})`);
+  const parts = [
+    ...whole.length > 0 ? [sql`x.term in (${joined(whole)})`] : [],
+    ...values.filter(isBeginning).map((value) =>
+      sql`x.term like ${escapeLike(value.slice(0, -1)) + "%"}`
+    ),
+  ].map((condition) =>
+    sql`
+      select x.product_id
+      from product_terms x
+      where x.organization_id = ${organization}
+        and x.field = ${raw(`'${filter}'`)} and ${condition}
+    `
+  );
+  return joined(parts, " union all ");
 }

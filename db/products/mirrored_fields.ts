@@ -1,3 +1,4 @@
+import { MIRRORED_FIELDS } from "../../schema/product.ts";
 import { json, organization, raw, sql, type Statement } from "../connections/sql.ts";
 import { isIdOf, type Update } from "./change.ts";
 
@@ -10,12 +11,6 @@ import { isIdOf, type Update } from "./change.ts";
  * For example, `{ "cover_image_url": "https://a.example/2.jpg" }` replaces the link of the front
  * cover too, and removes the features of the former file, such as its digest.
  */
-
-/** The pairs of fields with the same content. */
-export const MIRRORED_FIELDS = [
-  ["cover_image_url", "supporting_resources"],
-  ["product_availability_id", "product_territories"],
-] as const;
 
 const [COVER_FIELDS] = MIRRORED_FIELDS;
 

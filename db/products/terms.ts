@@ -1,7 +1,6 @@
-import { TERM_ARRAYS, type TERM_FILTERS } from "../../schema/list_query.ts";
-import { joined, organization, raw, sql, type Statement } from "../connections/sql.ts";
+import { TERM_ARRAYS } from "../../schema/list_query.ts";
+import { organization, sql, type Statement } from "../connections/sql.ts";
 import { isIdOf, type Write } from "./change.ts";
-import { escapeLike } from "./search.ts";
 
 /*
  * Maintains the table `product_terms`: the codes and values in arrays by which lists are filtered.
@@ -44,31 +43,4 @@ function termsOf(changes: readonly Write[]): Statement {
     cross join lateral terms_of(p.languages, p.subjects, p.product_identifiers, p.product_form_features) t
     where p.organization_id = ${organization} and p.id ${isIdOf(changes)}
   `;
-}
-
-/**
- * Selects the ids of the products with one of these terms, some of them twice. A subject that ends
- * in `*` is a prefix. Each part is a range of the primary key.
- */
-export function selectTermed(
-  filter: typeof TERM_FILTERS[number],
-  values: readonly string[],
-): Statement {
-  const isBeginning = (value: string) => filter === "subject_code" && value.endsWith("*");
-  const whole = values.filter((value) => !isBeginning(value))
-    .map((value) => sql`term_of(${value})`);
-  const parts = [
-    ...whole.length > 0 ? [sql`x.term in (${joined(whole)})`] : [],
-    ...values.filter(isBeginning).map((value) =>
-      sql`x.term like ${escapeLike(value.slice(0, -1)) + "%"}`
-    ),
-  ].map((condition) =>
-    sql`
-      select x.product_id
-      from product_terms x
-      where x.organization_id = ${organization}
-        and x.field = ${raw(`'${filter}'`)} and ${condition}
-    `
-  );
-  return joined(parts, " union all ");
 }

@@ -7,10 +7,9 @@ import {
   TERM_FILTERS,
 } from "../../schema/list_query.ts";
 import { opaque, organization, sql, type Statement } from "../connections/sql.ts";
-import { idsOfCodes } from "./filters.ts";
+import { idsOfCodes, selectTermed } from "./filters.ts";
 import { searchConditions } from "./search.ts";
 import { type FoundQuery, isOfView, selectListed, SORTING } from "./selected.ts";
-import { selectTermed } from "./terms.ts";
 
 /* The totals of lists. Stored totals are used where possible, because counting a catalogue is slow. */
 
