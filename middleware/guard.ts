@@ -3,7 +3,7 @@ import type { Author } from "../db/connections/transaction.ts";
 import type { Queries } from "../db/database.ts";
 import type { KeyedRequest } from "../db/idempotency.ts";
 import type { Precondition } from "../db/entity_tag.ts";
-import type { PacedView } from "../db/products/projected.ts";
+import type { PacedView } from "../db/products/documents/projected.ts";
 import { withReferenceErrors } from "../db/products/names.ts";
 import { ApiError, unavailable } from "../schema/errors.ts";
 import type { Operation, Permission } from "../schema/operation.ts";

@@ -1,5 +1,5 @@
 import { getProduct, getProductArray } from "../db/products/read.ts";
-import { listProducts } from "../db/products/list.ts";
+import { listProducts } from "../db/products/lists/list.ts";
 import {
   createProduct,
   deleteProduct,

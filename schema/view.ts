@@ -8,7 +8,7 @@ import { described, Uuid } from "./values.ts";
 
 /*
  * A view: the products that a recipient's keys see, and which parts of them. Reads get the view
- * with the caller. They append its conditions (`db/products/view.ts`), and show `projected`
+ * with the caller. They append its conditions (`db/products/lists/view.ts`), and show `projected`
  * products.
  *
  * With `leave_out: ["season"]` and `currencies: ["EUR"]`, a product is shown with `"season_id":

@@ -2,9 +2,9 @@ import { sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { schemaLock } from "../migrate.ts";
 import { newOrigin } from "../origin.ts";
-import { countedValues } from "../products/counts.ts";
-import { versionTime } from "../products/insert_versions.ts";
-import { searchedColumns, selectSearched } from "../products/search_index.ts";
+import { countedValues } from "../products/statements/counts.ts";
+import { versionTime } from "../products/documents/insert_versions.ts";
+import { searchedColumns, selectSearched } from "../products/statements/search_index.ts";
 
 /*
  * Finds and repairs derived data that SQL without triggers has left wrong: counts, search texts,

@@ -16,9 +16,9 @@ import {
 import type { Transaction } from "../connections/transaction.ts";
 import type { Queries } from "../database.ts";
 import { mayBeNamed, RecordsByName } from "../record_names.ts";
-import type { Write } from "./change.ts";
-import { acceptedWrite, completeErrors } from "./complete_errors.ts";
-import { explainNames, type UnresolvedName } from "./name_errors.ts";
+import type { Write } from "./change/change.ts";
+import { acceptedWrite, completeErrors } from "./errors/complete_errors.ts";
+import { explainNames, type UnresolvedName } from "./errors/name_errors.ts";
 
 /*
  * Finds the ids of records that bodies refer to by name or code, for all changes of a transaction at

@@ -24,13 +24,13 @@ import {
   tagOfProduct,
   validDocument,
   versionJson,
-} from "./document.ts";
-import { productNotFound, tooLargeToShow } from "./errors.ts";
-import { storeDocuments, storeLatestVersion } from "./external_changes.ts";
+} from "./documents/document.ts";
+import { productNotFound, tooLargeToShow } from "./errors/errors.ts";
+import { storeDocuments, storeLatestVersion } from "./documents/external_changes.ts";
 import { MAX_PRODUCT_BYTES, MAX_RESPONSE_BYTES, SHORT_BYTES } from "../sizes.ts";
 import { etagOf } from "../entity_tag.ts";
-import { type PacedView, projectedText } from "./projected.ts";
-import { viewConditions } from "./view.ts";
+import { type PacedView, projectedText } from "./documents/projected.ts";
+import { viewConditions } from "./lists/view.ts";
 
 /*
  * Reads products: from the valid document, or else from the tables.

@@ -1,6 +1,6 @@
 import { organization, sql } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
-import { type ProductJson, sizeOfDocument } from "./document.ts";
+import { type ProductJson, sizeOfDocument } from "./documents/document.ts";
 import { selectProducts } from "./read.ts";
 import { READ_BYTES } from "../sizes.ts";
 

@@ -10,17 +10,17 @@ import { assertPrecondition, type Precondition } from "../entity_tag.ts";
 import { type KeyedOutcome, type KeyedRequest, withIdempotencyKey } from "../idempotency.ts";
 import type { SharedForm } from "../../schema/shared_form.ts";
 import { uuidv7 } from "../uuid.ts";
-import { type Change, type Creation, lockProducts, type Update } from "./change.ts";
-import { fullProduct } from "./document.ts";
-import { lockKeys, restorationKey } from "./keys.ts";
+import { type Change, type Creation, lockProducts, type Update } from "./change/change.ts";
+import { fullProduct } from "./documents/document.ts";
+import { lockKeys, restorationKey } from "./change/keys.ts";
 import { getProduct, getWritten, readTags } from "./read.ts";
-import { selectWritten, type ShortProductJson, storeWritten } from "./store.ts";
-import { storeExternalChanges, VERSION_STORED } from "./external_changes.ts";
-import { IN_PROGRAM, inProgram, isViolation, productNotFound, ruleOf } from "./errors.ts";
-import { findErrors } from "./find_errors.ts";
+import { selectWritten, type ShortProductJson, storeWritten } from "./documents/store.ts";
+import { storeExternalChanges, VERSION_STORED } from "./documents/external_changes.ts";
+import { IN_PROGRAM, inProgram, isViolation, productNotFound, ruleOf } from "./errors/errors.ts";
+import { findErrors } from "./errors/find_errors.ts";
 import { resolveNamesOf } from "./names.ts";
-import { isFormUnused, recordSharedForms } from "./product_forms.ts";
-import { writeProducts } from "./write_statements.ts";
+import { isFormUnused, recordSharedForms } from "./statements/product_forms.ts";
+import { writeProducts } from "./statements/write_statements.ts";
 
 /*
  * Writes of one product: create, update, replace an array, delete. Each runs in a transaction of

@@ -3,14 +3,14 @@ import { brokenConstraint, ChangedMeanwhile, isDataError } from "../connections/
 import { isOneOf, organization, sql, type Statement, unprepared } from "../connections/sql.ts";
 import type { Transaction } from "../connections/transaction.ts";
 import { isKeyUsed } from "../idempotency.ts";
-import { assertCount, type Change } from "./change.ts";
-import { type SizedVersion, storeSized } from "./store.ts";
-import { storeExternalChanges, VERSION_STORED } from "./external_changes.ts";
-import { inProgram, isViolation, productNotFound, refusal, TOO_LARGE } from "./errors.ts";
-import { findErrors } from "./find_errors.ts";
-import { hasKey, type LockKey, lockKeys } from "./keys.ts";
-import { recordSharedForms } from "./product_forms.ts";
-import { writeProducts } from "./write_statements.ts";
+import { assertCount, type Change } from "./change/change.ts";
+import { type SizedVersion, storeSized } from "./documents/store.ts";
+import { storeExternalChanges, VERSION_STORED } from "./documents/external_changes.ts";
+import { inProgram, isViolation, productNotFound, refusal, TOO_LARGE } from "./errors/errors.ts";
+import { findErrors } from "./errors/find_errors.ts";
+import { hasKey, type LockKey, lockKeys } from "./change/keys.ts";
+import { recordSharedForms } from "./statements/product_forms.ts";
+import { writeProducts } from "./statements/write_statements.ts";
 
 /*
  * Writes many products in one transaction. Batches, sheets, files and groups of ONIX records lock

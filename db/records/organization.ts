@@ -3,7 +3,7 @@ import { ORGANIZATION } from "../../schema/organization.ts";
 import { json, names, organization, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
 import { assertPrecondition, etagOf, type Precondition } from "../entity_tag.ts";
-import { selectFields } from "../products/json.ts";
+import { selectFields } from "../row_json.ts";
 
 /* Reads and updates the organization of the caller. */
 

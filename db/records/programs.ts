@@ -2,8 +2,8 @@ import type { PageQuery } from "../../schema/record_query.ts";
 import { brokenConstraint } from "../connections/errors.ts";
 import { organization, sql, type Statement } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { IN_PROGRAM, productNotFound } from "../products/errors.ts";
-import { recordWithId } from "../products/json.ts";
+import { IN_PROGRAM, productNotFound } from "../products/errors/errors.ts";
+import { recordWithId } from "../row_json.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 import { recordNotFound } from "./records.ts";
 

@@ -1,6 +1,6 @@
 import { writeBatch } from "./db/batch.ts";
 import type { BatchOperation, MatchedKey } from "./db/operation.ts";
-import { isbnKeys } from "../../db/products/keys.ts";
+import { isbnKeys } from "../../db/products/change/keys.ts";
 import { preconditionOf } from "../../middleware/conditional.ts";
 import type { HandlerResponse } from "../../middleware/context.ts";
 import type { Admitted } from "../../middleware/guard.ts";

@@ -6,7 +6,7 @@ import { checkMessage, type Readiness } from "./schema/readiness.ts";
 import { withoutPlaceholders } from "../onix/schema/valid/placeholders.ts";
 import { headerOf } from "../onix/schema/xml/write.ts";
 import type { Queries } from "../../db/database.ts";
-import { selectIds } from "../../db/products/selected.ts";
+import { selectIds } from "../../db/products/lists/selected.ts";
 import { NIL_UUID } from "../../db/uuid.ts";
 import { bookOf, receivedIn } from "../onix/db/out/books.ts";
 import { readSources } from "../onix/db/out/changes.ts";

@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { raw } from "../../db/connections/sql.ts";
 import { statementsOf } from "../../db/sql_files.ts";
-import { digestOf, SHOWN_VALUES } from "../../db/products/document.ts";
-import { selectFields } from "../../db/products/json.ts";
+import { digestOf, SHOWN_VALUES } from "../../db/products/documents/document.ts";
+import { selectFields } from "../../db/row_json.ts";
 import type { Fields } from "../../schema/fields.ts";
 import { SCALARS } from "../../schema/product.ts";
 import { fullBody } from "../support/data/bodies.ts";
@@ -169,5 +169,5 @@ Deno.test("The digest of a document is of the function that shows values", async
   const text = await Deno.readTextFile(new URL("../../sql/functions.sql", import.meta.url));
   const [definition] = statementsOf(text).filter((one) => one.includes("function shown_values("));
   const digest = digestOf(raw(definition!));
-  assertEquals(SHOWN_VALUES, digest, `Write ${digest} in db/products/document.ts`);
+  assertEquals(SHOWN_VALUES, digest, `Write ${digest} in db/products/documents/document.ts`);
 });

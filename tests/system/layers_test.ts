@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 
-const ROOT = new URL("../../", import.meta.url);
+const ROOT = new URL("../..", import.meta.url);
 
 /** The core. A file imports only from its own folder and from those before it, and from no feature. */
 const CORE = [
@@ -20,6 +20,7 @@ const OF_FEATURE = ["schema", "db", "sender", "routes", "commands"];
 
 /** The folders of a layer that has several, in their order. Files of the layer itself come last. */
 const PARTS: Record<string, string[]> = {
+  "db/products": ["change", "documents", "lists", "errors", "statements"],
   "features/onix/schema": [
     "rules",
     "xml",
@@ -239,14 +240,15 @@ function rankOf(path: string): number {
 function layerOf(path: string): string {
   const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
   const [, layer] = /^features\/\w+\/(\w+)/.exec(path) ?? [];
-  return layer ? `features/${layer}` : folder;
+  return layer ? `features/${layer}` : partOf(path)?.layer ?? folder;
 }
 
-/** The layer of a feature that has several folders, and where the folder of a file stands in it. */
+/** The layer that has several folders, and where the folder of a file stands in it. */
 function partOf(path: string): { layer: string; rank: number } | undefined {
-  const [, layer = "", part = ""] = /^(features\/\w+\/\w+)\/(?:(\w+)\/)?/.exec(path) ?? [];
-  const parts = PARTS[layer];
-  if (!parts) return;
+  const layer = Object.keys(PARTS).find((layer) => path.startsWith(`${layer}/`));
+  if (!layer) return;
+  const parts = PARTS[layer]!;
+  const [, part = ""] = /^(\w+)\//.exec(path.slice(layer.length + 1)) ?? [];
   const rank = parts.indexOf(part);
   assert(part === "" || rank >= 0, `No folder of ${layer} contains ${path}`);
   return { layer, rank: part === "" ? parts.length : rank };

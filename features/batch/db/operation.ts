@@ -2,7 +2,7 @@ import type { Match } from "../schema.ts";
 import type { ProductBody } from "../../../schema/bodies.ts";
 import type { ApiError } from "../../../schema/errors.ts";
 import type { Precondition } from "../../../db/entity_tag.ts";
-import type { ProductKey } from "../../../db/products/keys.ts";
+import type { ProductKey } from "../../../db/products/change/keys.ts";
 import type { Restoration } from "../../history/db/restorations.ts";
 
 /** An operation on a product. Its body is valid. */

@@ -7,9 +7,9 @@ import type { Precondition } from "../../../db/entity_tag.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import { type BatchOperation, bodyIn, type MatchedKey, type Placed } from "./operation.ts";
 import type { BatchResults } from "./results.ts";
-import type { Change, Update, Write } from "../../../db/products/change.ts";
-import { parseProduct } from "../../../db/products/document.ts";
-import { productNotFound } from "../../../db/products/errors.ts";
+import type { Change, Update, Write } from "../../../db/products/change/change.ts";
+import { parseProduct } from "../../../db/products/documents/document.ts";
+import { productNotFound } from "../../../db/products/errors/errors.ts";
 import {
   hasKey,
   isbnKeys,
@@ -20,14 +20,14 @@ import {
   type ProductKey,
   restorationKey,
   sharedKeyMessage,
-} from "../../../db/products/keys.ts";
+} from "../../../db/products/change/keys.ts";
 import { resolveNames } from "../../../db/products/names.ts";
-import { isFormUnused } from "../../../db/products/product_forms.ts";
+import { isFormUnused } from "../../../db/products/statements/product_forms.ts";
 import { readTags } from "../../../db/products/read.ts";
 import { readInGroups, sizeOfStored } from "../../../db/products/read_many.ts";
 import { planRestorations } from "../../history/db/restorations.ts";
 import type { RestoringCause } from "../../history/db/write_restorations.ts";
-import { changedFields } from "../../../db/products/changed_fields.ts";
+import { changedFields } from "../../../db/products/change/changed_fields.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import { lockAndFind } from "../../../db/products/write_together.ts";
 

@@ -2,9 +2,9 @@ import type { ChangesQuery, Cursor } from "../schema.ts";
 import { organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { rfc3339 } from "../../../db/times.ts";
-import { validDocument } from "../../../db/products/document.ts";
-import { tooLargeToShow } from "../../../db/products/errors.ts";
-import { type PacedView, projectedArray } from "../../../db/products/projected.ts";
+import { validDocument } from "../../../db/products/documents/document.ts";
+import { tooLargeToShow } from "../../../db/products/errors/errors.ts";
+import { type PacedView, projectedArray } from "../../../db/products/documents/projected.ts";
 import { type FeedPage, type FeedRange, readChanges } from "./feed.ts";
 import type { FollowedView } from "./check_view.ts";
 import { isSameView, StaleView, withView } from "./view_page.ts";
@@ -13,7 +13,7 @@ import {
   includedArrays,
   type ProductsRow,
   type SummarySource,
-} from "../../../db/products/pages.ts";
+} from "../../../db/products/lists/pages.ts";
 import {
   deletionOfPosition,
   detailsSize,

@@ -3,7 +3,7 @@ import { isOpen, type View } from "../../../schema/view.ts";
 import { json, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
-import { viewConditions } from "../../../db/products/view.ts";
+import { viewConditions } from "../../../db/products/lists/view.ts";
 import { NIL_UUID } from "../../../db/uuid.ts";
 import { horizon } from "./feed.ts";
 import {

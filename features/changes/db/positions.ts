@@ -1,5 +1,5 @@
 import { joinByKey, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
-import { viewConditions } from "../../../db/products/view.ts";
+import { viewConditions } from "../../../db/products/lists/view.ts";
 import type { FeedRange } from "./feed.ts";
 import { FEED_PAGE_BYTES } from "../../../db/sizes.ts";
 import { MAX_UUID } from "../../../db/uuid.ts";

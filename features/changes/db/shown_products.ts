@@ -1,6 +1,6 @@
 import { isOpen, type View } from "../../../schema/view.ts";
 import { joinByKey, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
-import { viewConditions, type ViewCriteria } from "../../../db/products/view.ts";
+import { viewConditions, type ViewCriteria } from "../../../db/products/lists/view.ts";
 import { DELETION_DAYS } from "../../../db/times.ts";
 
 /*

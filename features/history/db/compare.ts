@@ -1,9 +1,9 @@
 import { organization, sql } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { reserveFor } from "../../../db/long_text.ts";
-import { sizeOfDocument } from "../../../db/products/document.ts";
-import { storeLatestVersion } from "../../../db/products/external_changes.ts";
-import { productNotFound } from "../../../db/products/errors.ts";
+import { sizeOfDocument } from "../../../db/products/documents/document.ts";
+import { storeLatestVersion } from "../../../db/products/documents/external_changes.ts";
+import { productNotFound } from "../../../db/products/errors/errors.ts";
 import type { CompareQuery } from "../schema/history.ts";
 import type { ShownChanges } from "./differences.ts";
 import type { Pace } from "../../../schema/turns.ts";

@@ -7,10 +7,10 @@ import {
 } from "../schema/history.ts";
 import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { parseProduct } from "../../../db/products/document.ts";
+import { parseProduct } from "../../../db/products/documents/document.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import { rfc3339 } from "../../../db/times.ts";
-import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
+import { joinVersionBefore } from "../../../db/products/documents/insert_versions.ts";
 import { authorColumns, type HistoryPage, keyOfAuthor } from "./history.ts";
 import { positionOf } from "./pieces.ts";
 

@@ -10,20 +10,20 @@ import {
 } from "../schema/history.ts";
 import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { storeLatestVersion } from "../../../db/products/external_changes.ts";
+import { storeLatestVersion } from "../../../db/products/documents/external_changes.ts";
 import type { SharedForm } from "../../../schema/shared_form.ts";
 import type { ShownChange, ShownChanges } from "./differences.ts";
 import { jsonPieces } from "../../../schema/json_pieces.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
-import { sizeOfDocument } from "../../../db/products/document.ts";
-import { productNotFound } from "../../../db/products/errors.ts";
+import { sizeOfDocument } from "../../../db/products/documents/document.ts";
+import { productNotFound } from "../../../db/products/errors/errors.ts";
 import { positionOf } from "./pieces.ts";
 import { versionColumns, versionsBytes } from "./versions.ts";
 import { DAY_MS, rfc3339 } from "../../../db/times.ts";
 import { NIL_UUID } from "../../../db/uuid.ts";
 import { ProductState, stateColumns, stateOf, type StateRow } from "./state.ts";
 import { HISTORY_PAGE_BYTES } from "../../../db/sizes.ts";
-import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
+import { joinVersionBefore } from "../../../db/products/documents/insert_versions.ts";
 
 /*
  * Reads the histories of a product and of the organization. An entry is a version, compared with

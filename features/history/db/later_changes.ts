@@ -1,6 +1,6 @@
 import { organization, sql } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
-import { sizeOfDocument } from "../../../db/products/document.ts";
+import { sizeOfDocument } from "../../../db/products/documents/document.ts";
 import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
 import { rfc3339 } from "../../../db/times.ts";
 import type { Pace } from "../../../schema/turns.ts";

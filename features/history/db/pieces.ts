@@ -1,5 +1,5 @@
 import { organization, sql, type Statement } from "../../../db/connections/sql.ts";
-import { sizeOfDocument } from "../../../db/products/document.ts";
+import { sizeOfDocument } from "../../../db/products/documents/document.ts";
 
 /** A position among the versions of an organization, in the order of time and product. */
 export interface VersionPosition {

@@ -6,17 +6,21 @@ import { ARRAYS, MIRRORED_FIELDS } from "../../../schema/product.ts";
 import { isAnyOf, organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
 import type { Precondition } from "../../../db/entity_tag.ts";
-import type { Write } from "../../../db/products/change.ts";
-import { changedFields, partsOfRecord } from "../../../db/products/changed_fields.ts";
+import type { Write } from "../../../db/products/change/change.ts";
+import { changedFields, partsOfRecord } from "../../../db/products/change/changed_fields.ts";
 import { isChanged } from "./differences.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
 import { validateEntries } from "../../../schema/validate_in_turns.ts";
-import { parseProduct, sizeOfDocument, versionJson } from "../../../db/products/document.ts";
-import { productNotFound } from "../../../db/products/errors.ts";
-import { lockKeys, restorationKey } from "../../../db/products/keys.ts";
+import {
+  parseProduct,
+  sizeOfDocument,
+  versionJson,
+} from "../../../db/products/documents/document.ts";
+import { productNotFound } from "../../../db/products/errors/errors.ts";
+import { lockKeys, restorationKey } from "../../../db/products/change/keys.ts";
 import { readTags } from "../../../db/products/read.ts";
 import { groupsOf } from "../../../db/products/read_many.ts";
-import { storeExternalChanges } from "../../../db/products/external_changes.ts";
+import { storeExternalChanges } from "../../../db/products/documents/external_changes.ts";
 import {
   isChosen,
   missingState,

@@ -5,7 +5,7 @@ import { reserveFor } from "../../../db/long_text.ts";
 import { type ShownChanges, shownChanges } from "./differences.ts";
 import { jsonPieces } from "../../../schema/json_pieces.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
-import { parseProduct } from "../../../db/products/document.ts";
+import { parseProduct } from "../../../db/products/documents/document.ts";
 import { selectProducts } from "../../../db/products/read.ts";
 import { planRestorations, type Restoration, sizeOfRestoration } from "./restorations.ts";
 import { type RestoringCause, writeRestorations } from "./write_restorations.ts";

@@ -1,7 +1,7 @@
 import { organization, raw, sql, type Statement, unprepared } from "../../../db/connections/sql.ts";
 import { type Activity, repeat, type Repeated } from "../../../db/background.ts";
 import type { Database, Queries } from "../../../db/database.ts";
-import { sizeOfDocument } from "../../../db/products/document.ts";
+import { sizeOfDocument } from "../../../db/products/documents/document.ts";
 import { endOfPiece, positionOf, type VersionPosition } from "./pieces.ts";
 import { DELETION_DAYS } from "../../../db/times.ts";
 import { MAX_UUID } from "../../../db/uuid.ts";

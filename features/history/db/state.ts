@@ -1,6 +1,6 @@
 import type { Entry } from "../../../schema/bodies.ts";
 import { isChanged, type ShownChanges, shownChanges } from "./differences.ts";
-import { parseProduct } from "../../../db/products/document.ts";
+import { parseProduct } from "../../../db/products/documents/document.ts";
 import { membersOf, parsePieces } from "../../../schema/json_pieces.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
 import { sql } from "../../../db/connections/sql.ts";

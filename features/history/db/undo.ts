@@ -22,7 +22,7 @@ import { positionOf, type VersionPosition } from "./pieces.ts";
 import { planUndo, refused, type UndoPlan } from "./undo_plan.ts";
 import { isOfRequest, readStates, type UndoneRequest } from "./undo_states.ts";
 import { type RestoringCause, writeRestorations } from "./write_restorations.ts";
-import { joinVersionBefore } from "../../../db/products/insert_versions.ts";
+import { joinVersionBefore } from "../../../db/products/documents/insert_versions.ts";
 
 /*
  * Undoes a request: reverts its changes of products, a hundred per transaction.

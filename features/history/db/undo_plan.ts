@@ -1,7 +1,7 @@
 import type { Entry } from "../../../schema/bodies.ts";
 import { ApiError } from "../../../schema/errors.ts";
 import { FIELDS } from "../../../schema/product.ts";
-import type { Change } from "../../../db/products/change.ts";
+import type { Change } from "../../../db/products/change/change.ts";
 import { RESTORABLE_FIELDS } from "../schema/history.ts";
 import type { UndoMessage, UndoOutcome } from "../schema/undo.ts";
 import { isChanged, shownChanges } from "./differences.ts";

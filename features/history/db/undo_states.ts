@@ -1,6 +1,6 @@
 import { joined, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
-import { parseProduct, versionJson } from "../../../db/products/document.ts";
+import { parseProduct, versionJson } from "../../../db/products/documents/document.ts";
 import { groupsOf } from "../../../db/products/read_many.ts";
 import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
 import type { Pace } from "../../../schema/turns.ts";

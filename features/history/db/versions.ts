@@ -3,9 +3,9 @@ import type { Choice } from "../schema/history.ts";
 import { organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { type LongText, readLong, upTo } from "../../../db/long_text.ts";
-import { fullProduct, sizeOfDocument } from "../../../db/products/document.ts";
-import { productNotFound } from "../../../db/products/errors.ts";
-import { storeLatestVersion } from "../../../db/products/external_changes.ts";
+import { fullProduct, sizeOfDocument } from "../../../db/products/documents/document.ts";
+import { productNotFound } from "../../../db/products/errors/errors.ts";
+import { storeLatestVersion } from "../../../db/products/documents/external_changes.ts";
 import { rfc3339 } from "../../../db/times.ts";
 import { VERSIONS_BYTES } from "../../../db/sizes.ts";
 

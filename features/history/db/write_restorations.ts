@@ -2,8 +2,8 @@ import type { Entry, ProductBody } from "../../../schema/bodies.ts";
 import { type ApiError, invalid, unknownReference } from "../../../schema/errors.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
-import type { Change, Write } from "../../../db/products/change.ts";
-import { changedFields } from "../../../db/products/changed_fields.ts";
+import type { Change, Write } from "../../../db/products/change/change.ts";
+import { changedFields } from "../../../db/products/change/changed_fields.ts";
 import {
   type Cause,
   type WriteOutcome,

@@ -1,6 +1,6 @@
 import { isOpen } from "../../../schema/view.ts";
 import { organization, raw, sql, type Statement, unprepared } from "../../../db/connections/sql.ts";
-import { viewConditions, type ViewCriteria } from "../../../db/products/view.ts";
+import { viewConditions, type ViewCriteria } from "../../../db/products/lists/view.ts";
 import type { Effect } from "../schema/recipient.ts";
 
 /*

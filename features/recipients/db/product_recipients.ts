@@ -9,8 +9,8 @@ import {
   unprepared,
 } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { productNotFound } from "../../../db/products/errors.ts";
-import { viewConditions } from "../../../db/products/view.ts";
+import { productNotFound } from "../../../db/products/errors/errors.ts";
+import { viewConditions } from "../../../db/products/lists/view.ts";
 import { rfc3339 } from "../../../db/times.ts";
 import type { ProductRecipient } from "../schema/recipient.ts";
 

@@ -16,7 +16,7 @@ import { transactionOrDryRun } from "../../../db/dry_run.ts";
 import { assertPrecondition, etagOf, type Precondition } from "../../../db/entity_tag.ts";
 import { type EntryPage, limitOf } from "../../../db/entry_page.ts";
 import { type KeyedRequest, withIdempotencyKey } from "../../../db/idempotency.ts";
-import { namesContaining } from "../../../db/products/search.ts";
+import { namesContaining } from "../../../db/products/lists/search.ts";
 import { RECORD_SORTING } from "../../../db/records/records.ts";
 import { nextUpdate, rfc3339 } from "../../../db/times.ts";
 import { uuidv7 } from "../../../db/uuid.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { keyName } from "../../../db/products/keys.ts";
+import { keyName } from "../../../db/products/change/keys.ts";
 import type { SheetRow } from "./sheet_row.ts";
 
 /** The memory of a row of a sheet until all rows are written, in bytes. */

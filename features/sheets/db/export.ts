@@ -19,13 +19,13 @@ import {
 } from "../schema/columns.ts";
 import type { FilePart, RowWriter } from "../schema/file.ts";
 import type { WorkbookQuery } from "../schema/query.ts";
-import { viewConditions } from "../../../db/products/view.ts";
+import { viewConditions } from "../../../db/products/lists/view.ts";
 import { isOneOf, organization, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { parseProduct, type ProductJson } from "../../../db/products/document.ts";
+import { parseProduct, type ProductJson } from "../../../db/products/documents/document.ts";
 import { selectProducts } from "../../../db/products/read.ts";
 import { groupsOf, type SizedProduct, sizeOfStored } from "../../../db/products/read_many.ts";
-import { listIds } from "../../../db/products/selected.ts";
+import { listIds } from "../../../db/products/lists/selected.ts";
 import { readAhead } from "../../../db/read_ahead.ts";
 import { SHEET_PART_BYTES } from "../../../db/sizes.ts";
 

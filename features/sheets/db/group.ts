@@ -29,13 +29,13 @@ import type { Transaction } from "../../../db/connections/transaction.ts";
 import type { Queries } from "../../../db/database.ts";
 import { transactionOrDryRun } from "../../../db/dry_run.ts";
 import { linkRecords } from "../../onix/db/links/links.ts";
-import type { Write } from "../../../db/products/change.ts";
-import { parseProduct } from "../../../db/products/document.ts";
-import { keyName, type ProductKey, sharedKeyMessage } from "../../../db/products/keys.ts";
+import type { Write } from "../../../db/products/change/change.ts";
+import { parseProduct } from "../../../db/products/documents/document.ts";
+import { keyName, type ProductKey, sharedKeyMessage } from "../../../db/products/change/keys.ts";
 import { resolveNames } from "../../../db/products/names.ts";
-import { isFormUnused } from "../../../db/products/product_forms.ts";
+import { isFormUnused } from "../../../db/products/statements/product_forms.ts";
 import { readInGroups, sizeOf } from "../../../db/products/read_many.ts";
-import { changedFields } from "../../../db/products/changed_fields.ts";
+import { changedFields } from "../../../db/products/change/changed_fields.ts";
 import { lockAndFind, writeTogether } from "../../../db/products/write_together.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import {

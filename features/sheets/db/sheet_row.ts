@@ -23,7 +23,7 @@ import {
   keyName,
   type LockKey,
   type ProductKey,
-} from "../../../db/products/keys.ts";
+} from "../../../db/products/change/keys.ts";
 import { type SizedProduct, sizeOfStored } from "../../../db/products/read_many.ts";
 
 /* A row of a sheet, and the products that rows find by id, code or ISBN. */

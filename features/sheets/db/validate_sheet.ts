@@ -5,7 +5,7 @@ import { isBlank, textOf } from "../schema/cell.ts";
 import { ENCODING, faultAt, type Row, type SheetFile } from "../schema/file.ts";
 import { organization, sql } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { keyName } from "../../../db/products/keys.ts";
+import { keyName } from "../../../db/products/change/keys.ts";
 import { readCustomFields } from "./export.ts";
 import {
   hasAddress,

@@ -1,7 +1,7 @@
 import { joined, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import { readerSettings, type Transaction } from "../../../db/connections/transaction.ts";
 import type { Queries } from "../../../db/database.ts";
-import { currentProduct, validDocument } from "../../../db/products/document.ts";
+import { currentProduct, validDocument } from "../../../db/products/documents/document.ts";
 import { selectOrganization } from "../../../db/records/organization.ts";
 import { recordJson } from "../../../db/records/records.ts";
 import { inSnapshot } from "../../../db/snapshot.ts";

@@ -14,7 +14,7 @@ import {
   type Statement,
 } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
-import { type ReferencedId, unknownReferences } from "../../../db/products/find_errors.ts";
+import { type ReferencedId, unknownReferences } from "../../../db/products/errors/find_errors.ts";
 import { writeTogether } from "../../../db/products/write_together.ts";
 import { recordColumns } from "../../../db/records/records.ts";
 import { followUpdates, updatedFields } from "../../../db/renamed_records.ts";

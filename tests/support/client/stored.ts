@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { allOrganizations, miscounted, misindexed } from "../../../db/commands/recount.ts";
 import { selectBuilt } from "../../../db/products/read.ts";
-import { storeDocuments } from "../../../db/products/external_changes.ts";
+import { storeDocuments } from "../../../db/products/documents/external_changes.ts";
 import type { App } from "../app/harness.ts";
 import type { Organization } from "../app/organization.ts";
 import { operationsOf } from "../app/own_app.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../../db/connections/sql.ts";
 import type { Transaction } from "../../../../db/connections/transaction.ts";
 import { sizeOfStored } from "../../../../db/products/read_many.ts";
-import { hasIsbn, isbnKeys, type LockKey } from "../../../../db/products/keys.ts";
+import { hasIsbn, isbnKeys, type LockKey } from "../../../../db/products/change/keys.ts";
 import { lockAndFind } from "../../../../db/products/write_together.ts";
 import type { AnalysedRecord } from "./analysed_record.ts";
 import { ownRecord, receivedRecord } from "../out/received.ts";

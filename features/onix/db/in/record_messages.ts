@@ -7,7 +7,7 @@ import type { ElementLocation } from "../../schema/codecs/messages.ts";
 import type { Message } from "../../schema/report/message.ts";
 import { PARTIAL } from "../../schema/rules/notifications.ts";
 import { childrenOf } from "../../schema/xml/element.ts";
-import { sharedKeyMessage } from "../../../../db/products/keys.ts";
+import { sharedKeyMessage } from "../../../../db/products/change/keys.ts";
 
 /*
  * Messages about a record, not about one of its elements: why it is rejected, and warnings for its

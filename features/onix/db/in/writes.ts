@@ -7,7 +7,7 @@ import type { Edits } from "../../schema/merge/options.ts";
 import type { Message } from "../../schema/report/message.ts";
 import type { Outcome } from "../../schema/report/report.ts";
 import type { Transaction } from "../../../../db/connections/transaction.ts";
-import { changedFields } from "../../../../db/products/changed_fields.ts";
+import { changedFields } from "../../../../db/products/change/changed_fields.ts";
 import type { Cause } from "../../../../db/products/write_together.ts";
 import { bodyOf } from "./body.ts";
 import { compare, type Compared, isSentOtherwise } from "./compare.ts";

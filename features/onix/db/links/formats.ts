@@ -2,7 +2,7 @@ import { idOfCode } from "../../../../schema/code_ids.ts";
 import { CODE_LISTS } from "../../../../schema/onix_codes.ts";
 import { isAnyOf, organization, sql, unprepared } from "../../../../db/connections/sql.ts";
 import type { Transaction } from "../../../../db/connections/transaction.ts";
-import { lockSlots } from "../../../../db/products/keys.ts";
+import { lockSlots } from "../../../../db/products/change/keys.ts";
 import { uuidv7 } from "../../../../db/uuid.ts";
 import { insertRecords } from "./insert_records.ts";
 

@@ -10,7 +10,7 @@ import {
   unprepared,
 } from "../../../../db/connections/sql.ts";
 import type { Transaction } from "../../../../db/connections/transaction.ts";
-import { type LockKey, lockSlots } from "../../../../db/products/keys.ts";
+import { type LockKey, lockSlots } from "../../../../db/products/change/keys.ts";
 import { mayBeNamed } from "../../../../db/record_names.ts";
 import { comparedName } from "../../../../schema/named.ts";
 import { findOrCreateFormats } from "./formats.ts";

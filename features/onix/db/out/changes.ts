@@ -7,7 +7,7 @@ import {
   sql,
   type Statement,
 } from "../../../../db/connections/sql.ts";
-import { currentProduct, validDocument } from "../../../../db/products/document.ts";
+import { currentProduct, validDocument } from "../../../../db/products/documents/document.ts";
 import {
   type FeedPage,
   type FeedQueries,
@@ -22,8 +22,8 @@ import {
   positionsOfView,
   productOfPosition,
 } from "../../../changes/db/positions.ts";
-import { storeDocuments } from "../../../../db/products/external_changes.ts";
-import { viewConditions } from "../../../../db/products/view.ts";
+import { storeDocuments } from "../../../../db/products/documents/external_changes.ts";
+import { viewConditions } from "../../../../db/products/lists/view.ts";
 import type { FollowedView } from "../../../changes/db/check_view.ts";
 import { isSameView, StaleView } from "../../../changes/db/view_page.ts";
 import {

@@ -8,10 +8,14 @@ import type { Queries } from "../../../../db/database.ts";
 import { etagOf } from "../../../../db/entity_tag.ts";
 import { jsonArray } from "../../../../db/json_array.ts";
 import { type LongText, readLong } from "../../../../db/long_text.ts";
-import { fullProduct, sizeOfDocument, validDocument } from "../../../../db/products/document.ts";
-import { productNotFound } from "../../../../db/products/errors.ts";
-import { recordWithId, selectRecord } from "../../../../db/products/json.ts";
-import { viewConditions } from "../../../../db/products/view.ts";
+import {
+  fullProduct,
+  sizeOfDocument,
+  validDocument,
+} from "../../../../db/products/documents/document.ts";
+import { productNotFound } from "../../../../db/products/errors/errors.ts";
+import { recordWithId, selectRecord } from "../../../../db/row_json.ts";
+import { viewConditions } from "../../../../db/products/lists/view.ts";
 import type { View } from "../../../../schema/view.ts";
 import { readBuilt } from "../../../../db/products/read.ts";
 import { receivedRecord } from "./received.ts";
