@@ -1,6 +1,6 @@
 import type { PageQuery } from "../schema/record_query.ts";
 import { sql, type Statement } from "./connections/sql.ts";
-import { jsonArray } from "./json_array.ts";
+import { jsonArray } from "./row_json.ts";
 
 /** A page of a list as a JSON array, and the number of entries on all pages. */
 export interface EntryPage {

@@ -13,7 +13,6 @@ import type {
 } from "../schema/fields.ts";
 import { isShared, RECORDS, type RecordTable } from "../schema/records.ts";
 import { joined, names, organization, raw, sql, type Statement } from "./connections/sql.ts";
-import { jsonArray } from "./json_array.ts";
 import { rfc3339 } from "./times.ts";
 
 /* Builds the SQL that returns rows as JSON, from the descriptions of their fields. */
@@ -35,6 +34,14 @@ function aliasBelow({ alias }: RowAlias): string {
 /** The selected values as a JSON object. */
 export function jsonObject(selected: Statement): Statement {
   return sql`(select row_to_json(x) from (select ${selected}) x)`;
+}
+
+/**
+ * The rows of a select as a JSON array of objects, without white space: `json_agg` and
+ * `json_build_object` would add some.
+ */
+export function jsonArray(rows: Statement): Statement {
+  return sql`array_to_json(array(select row_to_json(x) from (${rows}) x))`;
 }
 
 /**

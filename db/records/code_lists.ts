@@ -4,8 +4,7 @@ import type { CodeQuery, PageQuery } from "../../schema/record_query.ts";
 import type { SharedTable } from "../../schema/records.ts";
 import { json, raw, sql } from "../connections/sql.ts";
 import type { Queries } from "../database.ts";
-import { jsonArray } from "../json_array.ts";
-import { selectRecord } from "../row_json.ts";
+import { jsonArray, selectRecord } from "../row_json.ts";
 import { type EntryPage, limitOf, selectEntries } from "../entry_page.ts";
 
 /* Reads the code lists that all organizations share. */

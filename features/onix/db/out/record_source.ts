@@ -6,7 +6,6 @@ import type { OwnTable } from "../../../../schema/records.ts";
 import { organization, raw, sql, type Statement } from "../../../../db/connections/sql.ts";
 import type { Queries } from "../../../../db/database.ts";
 import { etagOf } from "../../../../db/entity_tag.ts";
-import { jsonArray } from "../../../../db/json_array.ts";
 import { type LongText, readLong } from "../../../../db/long_text.ts";
 import {
   fullProduct,
@@ -14,7 +13,7 @@ import {
   validDocument,
 } from "../../../../db/products/documents/document.ts";
 import { productNotFound } from "../../../../db/products/errors/errors.ts";
-import { recordWithId, selectRecord } from "../../../../db/row_json.ts";
+import { jsonArray, recordWithId, selectRecord } from "../../../../db/row_json.ts";
 import { viewConditions } from "../../../../db/products/lists/view.ts";
 import type { View } from "../../../../schema/view.ts";
 import { readBuilt } from "../../../../db/products/read.ts";
