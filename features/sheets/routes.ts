@@ -1,5 +1,5 @@
 import { ImportEnded } from "../../db/import_ended.ts";
-import { recordFetch } from "../changes/db/check_view.ts";
+import { recordFetch } from "../changes/db/view_state.ts";
 import { exportSheet } from "./db/export.ts";
 import { ROW_BYTES } from "./db/duplicate_rows.ts";
 import { importSheet } from "./db/import.ts";

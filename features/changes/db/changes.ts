@@ -6,7 +6,7 @@ import { validDocument } from "../../../db/products/documents/document.ts";
 import { tooLargeToShow } from "../../../db/products/errors/errors.ts";
 import { type PacedView, projectedArray } from "../../../db/products/documents/projected.ts";
 import { type FeedPage, type FeedRange, readChanges } from "./feed.ts";
-import type { FollowedView } from "./check_view.ts";
+import type { FollowedView } from "./view_state.ts";
 import { isSameView, StaleView, withView } from "./view_page.ts";
 import {
   documentsFirst,

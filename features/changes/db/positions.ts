@@ -3,7 +3,7 @@ import { viewConditions } from "../../../db/products/lists/view.ts";
 import type { FeedRange } from "./feed.ts";
 import { FEED_PAGE_BYTES } from "../../../db/sizes.ts";
 import { MAX_UUID } from "../../../db/uuid.ts";
-import type { FollowedView } from "./check_view.ts";
+import type { FollowedView } from "./view_state.ts";
 
 /*
  * Finds the positions of changes in the feed, here `c`: the version, the id of the product, and the
@@ -15,10 +15,11 @@ import type { FollowedView } from "./check_view.ts";
  * changed products with one of deletions. `others` select more positions in their order.
  */
 export function positionsOf(
-  { from, safe }: FeedRange,
+  range: FeedRange,
   limit: number,
   ...others: Statement[]
 ): Statement {
+  const { from, safe } = range;
   const changed = sql`
     select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
     from product_changes c
@@ -26,15 +27,19 @@ export function positionsOf(
       and (c.change_version, c.product_id) > (${from.version}::bigint, ${from.id}::uuid)
       and c.change_version < ${safe}::bigint
     order by c.change_version, c.product_id`;
-  const deleted = sql`
+  return mergedPositions([changed, deleted(range, sql`${from.start}::bigint`), ...others], limit);
+}
+
+/** The deletions after the version `start`. */
+function deleted({ from, safe }: FeedRange, start: Statement): Statement {
+  return sql`
     select x.change_version, x.product_id, x.deleted_at
     from product_deletions x
     where x.organization_id = ${organization}
       and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-      and x.change_version > ${from.start}::bigint
+      and x.change_version > ${start}
       and x.change_version < ${safe}::bigint
     order by x.change_version, x.product_id`;
-  return mergedPositions([changed, deleted, ...others], limit);
 }
 
 /** Merges positions, each selected in their order, and numbers them: one more than `limit`. */
@@ -66,54 +71,88 @@ function mergedPositions(selects: readonly Statement[], limit: number): Statemen
  * product that has not changed since has the version of that.
  */
 export function positionsOfView(
-  { from, safe }: FeedRange,
+  range: FeedRange,
   limit: number,
-  { view, refreshed, openSince }: FollowedView,
+  followed: FollowedView,
   ...others: Statement[]
 ): Statement {
-  const isOfRecipient = sql`m.organization_id = ${organization} and m.recipient_id = ${view.id}`;
-  const isOpened = openSince !== null;
-  const isRefreshed = BigInt(refreshed) > 0n && BigInt(refreshed) < BigInt(safe) &&
-    BigInt(from.version) <= BigInt(refreshed);
-  const refreshment = sql`${refreshed}::bigint`;
-  // The limit forces a look-up by primary key.
-  const isShownBy = (version: Statement) =>
-    sql`
-    cross join lateral (
-      select from recipient_products m
-      where ${isOfRecipient} and m.product_id = c.product_id and m.is_there and m.change_version <= ${version}
-      limit 1
-    ) m`;
-  const isNotEnteredAfter = (version: Statement) =>
-    sql`and not exists (
-      select from recipient_products m
-      where ${isOfRecipient} and m.product_id = c.product_id and m.is_there and m.change_version > ${version}
-    )`;
+  const { from } = range;
+  const { openSince } = followed;
+  const isRefreshed = hasRefreshment(range, followed);
+  return mergedPositions([
+    changed(range, followed, isRefreshed),
+    enteredOrLeft(range, followed, isRefreshed),
+    ...isRefreshed ? [refreshedAll(range, followed)] : [],
+    ...openSince !== null
+      ? [deleted(range, sql`greatest(${from.start}::bigint, ${openSince}::bigint)`)]
+      : [],
+    ...others,
+  ], limit);
+}
 
-  const own = raw("c.change_version");
-  const start = isRefreshed ? refreshment : sql`${from.version}::bigint`;
+/** Whether the refreshment of a view is below the horizon, and the client has not received all of it. */
+function hasRefreshment({ from, safe }: FeedRange, { refreshed }: FollowedView): boolean {
+  return BigInt(refreshed) > 0n && BigInt(refreshed) < BigInt(safe) &&
+    BigInt(from.version) <= BigInt(refreshed);
+}
+
+/** The condition that row `m` of `recipient_products` is of the recipient. */
+function isOfRecipient({ view }: FollowedView): Statement {
+  return sql`m.organization_id = ${organization} and m.recipient_id = ${view.id}`;
+}
+
+/**
+ * Restricts `c` to the products that the feed has shown up to a version, by a join or a condition. In
+ * a view without criteria, these are all that have not entered after it.
+ */
+function shownUpTo(followed: FollowedView, version: Statement) {
+  const row = sql`
+      select from recipient_products m
+      where ${
+    isOfRecipient(followed)
+  } and m.product_id = c.product_id and m.is_there and m.change_version`;
+  return followed.openSince === null
+    // The limit forces a look-up by primary key.
+    ? { join: sql`cross join lateral (${row} <= ${version} limit 1) m`, condition: [] }
+    : { join: [], condition: sql`and not exists (${row} > ${version})` };
+}
+
+function changed(
+  { from, safe }: FeedRange,
+  followed: FollowedView,
+  isRefreshed: boolean,
+): Statement {
+  const { join, condition } = shownUpTo(followed, raw("c.change_version"));
+  const start = sql`${isRefreshed ? followed.refreshed : from.version}::bigint`;
   // The products up to the version of a refreshment have their position there.
   const id = isRefreshed ? raw(`'${MAX_UUID}'`) : sql`${from.id}`;
-  const changed = sql`
+  return sql`
     select c.change_version as version, c.product_id as id, null::timestamptz as deleted_at
     from product_changes c
-    ${isOpened ? [] : isShownBy(own)}
+    ${join}
     where c.organization_id = ${organization}
       and (c.change_version, c.product_id) > (${start}, ${id}::uuid)
       and c.change_version < ${safe}::bigint
-      ${isOpened ? isNotEnteredAfter(own) : []}
+      ${condition}
     order by c.change_version, c.product_id`;
+}
 
+function enteredOrLeft(
+  { from, safe }: FeedRange,
+  followed: FollowedView,
+  isRefreshed: boolean,
+): Statement {
+  const { refreshed } = followed;
   // A copy that began after a refreshment was shown all earlier products at its version.
   const firstShown = BigInt(from.start) >= BigInt(refreshed)
     ? sql`greatest(m.shown_version, ${refreshed}::bigint)`
     : raw("m.shown_version");
   const isNext =
     sql`(m.change_version, m.product_id) > (${from.version}::bigint, ${from.id}::uuid)`;
-  const enteredOrLeft = sql`
+  return sql`
     select m.change_version, m.product_id, case when not m.is_there then m.changed_at end
     from recipient_products m
-    where ${isOfRecipient} and m.change_version > 0 and ${isNext}
+    where ${isOfRecipient(followed)} and m.change_version > 0 and ${isNext}
       and m.change_version < ${safe}::bigint
       and (
         m.is_there
@@ -126,34 +165,22 @@ export function positionsOfView(
         where c.organization_id = ${organization} and c.product_id = m.product_id
           and c.change_version > m.change_version
       ))
-      ${isRefreshed ? sql`and not (m.is_there and m.change_version <= ${refreshment})` : []}
+      ${isRefreshed ? sql`and not (m.is_there and m.change_version <= ${refreshed}::bigint)` : []}
     order by m.change_version, m.product_id`;
+}
 
+function refreshedAll({ from }: FeedRange, followed: FollowedView): Statement {
+  const { refreshed } = followed;
+  const refreshment = sql`${refreshed}::bigint`;
+  const { join, condition } = shownUpTo(followed, refreshment);
   const afterId = from.version === refreshed ? sql`and c.product_id > ${from.id}::uuid` : [];
-  const refreshedAll = sql`
+  return sql`
     select ${refreshment}, c.product_id, null::timestamptz
     from product_changes c
-    ${isOpened ? [] : isShownBy(refreshment)}
+    ${join}
     where c.organization_id = ${organization} and c.change_version <= ${refreshment} ${afterId}
-      ${isOpened ? isNotEnteredAfter(refreshment) : []}
+      ${condition}
     order by c.product_id`;
-
-  const deleted = sql`
-    select x.change_version, x.product_id, x.deleted_at
-    from product_deletions x
-    where x.organization_id = ${organization}
-      and (x.change_version, x.product_id) > (${from.version}::bigint, ${from.id}::uuid)
-      and x.change_version > greatest(${from.start}::bigint, ${openSince}::bigint)
-      and x.change_version < ${safe}::bigint
-    order by x.change_version, x.product_id`;
-
-  return mergedPositions([
-    changed,
-    enteredOrLeft,
-    ...isRefreshed ? [refreshedAll] : [],
-    ...isOpened ? [deleted] : [],
-    ...others,
-  ], limit);
 }
 
 /** Joins product `p`, or nulls, to position `c`. With a view, nulls for a product outside it. */

@@ -3,7 +3,8 @@ import type { View } from "../../../schema/view.ts";
 import { pause } from "../../../db/connections/deadline.ts";
 import { json, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
-import { checkView, type FollowedView } from "./check_view.ts";
+import { checkView } from "./check_view.ts";
+import type { FollowedView } from "./view_state.ts";
 
 /*
  * Makes the pages of the feed of a view. A page first has the products of the view checked

@@ -26,7 +26,7 @@ import {
   parsed,
   uuid,
 } from "../../../db/command_line/arguments.ts";
-import { recordFetch } from "../../changes/db/check_view.ts";
+import { recordFetch } from "../../changes/db/view_state.ts";
 import { After, type Cursor } from "../../changes/schema.ts";
 import { viewNamed } from "../../recipients/db/recipients.ts";
 import type { View } from "../../../schema/view.ts";

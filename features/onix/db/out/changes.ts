@@ -24,7 +24,7 @@ import {
 } from "../../../changes/db/positions.ts";
 import { storeDocuments } from "../../../../db/products/documents/external_changes.ts";
 import { viewConditions } from "../../../../db/products/lists/view.ts";
-import type { FollowedView } from "../../../changes/db/check_view.ts";
+import type { FollowedView } from "../../../changes/db/view_state.ts";
 import { isSameView, StaleView } from "../../../changes/db/view_page.ts";
 import {
   joinedParties,

@@ -7,7 +7,7 @@ import type { Queries } from "../../../../db/database.ts";
 import type { FeedQueries } from "../../../changes/db/feed.ts";
 import { sql } from "../../../../db/connections/sql.ts";
 import type { View } from "../../../../schema/view.ts";
-import type { FollowedView } from "../../../changes/db/check_view.ts";
+import type { FollowedView } from "../../../changes/db/view_state.ts";
 import { isSameView, StaleView, withView } from "../../../changes/db/view_page.ts";
 import { readAhead } from "../../../../db/read_ahead.ts";
 import { inSnapshot } from "../../../../db/snapshot.ts";
