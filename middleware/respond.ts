@@ -69,7 +69,7 @@ export async function respond(
   logRequest(context, { requestId, status, ms, error });
   // Deno cannot know the length of a stream or of a HEAD response (RFC 9110, 8.6).
   const headers = headersOf(context, response, ms, isHead || reserved !== undefined);
-  const body = isHead ? null : sentBody(context, response, reserved);
+  const body = isHead ? headBody(response) : sentBody(context, response, reserved);
   const sent = new Response(body, { status });
   // Given to the constructor, eight headers take Deno four times as long.
   for (const [name, value] of Object.entries(headers)) sent.headers.set(name, value);
@@ -96,6 +96,14 @@ function headersOf(
     headers["ignored-fields"] = distinctNames(ignored).join(", ");
   }
   return Object.assign(headers, own);
+}
+
+/**
+ * The body of a `HEAD` response, which Deno does not send. For a body of null, it would send a
+ * length of 0 where `GET` streams parts, whose length is not known (RFC 9110, 8.6).
+ */
+function headBody({ parts }: HandlerResponse): BodyInit | null {
+  return parts ? ReadableStream.from([]) : null;
 }
 
 /** The body to send: at once, in parts as they are made, or, if memory is reserved for it, as a stream. */
