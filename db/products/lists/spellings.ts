@@ -1,6 +1,6 @@
 /*
  * The spellings of a word with one typing mistake: an extra, missing or wrong letter, two swapped
- * letters, or a missing space.
+ * letters, or a missing space. In longer words, `ph` may also be written as `f` or `v`.
  *
  * A word of five or more letters is compared with parts of texts. Each spelling is a LIKE pattern,
  * for which the trigram index finds a part at a constant cost. A word of three or four letters with
@@ -41,7 +41,20 @@ export function spellings(word: string): string[] {
     ...before ? [`${before}_${letter}${after}`] : [],
     ...swapped,
   ]);
-  return [...new Set([word, ...all])].filter((one) => INDEXED.test(one));
+  return [...new Set([word, ...all, ...otherSounds(word)])].filter((one) => INDEXED.test(one));
+}
+
+/** `ph`, and the letters by which people write its sound: Stephen and Steven, Sophie and Sofie. */
+const SOUND = /ph|[fv]/g;
+
+/** Returns the word with `ph` for one `f` or `v`, or the other way around. */
+function otherSounds(word: string): string[] {
+  return Array.from(word.matchAll(SOUND)).flatMap(({ 0: letters, index }) => {
+    const others = letters === "ph" ? ["f", "v"] : ["ph"];
+    return others.map((other) =>
+      `${word.slice(0, index)}${other}${word.slice(index + letters.length)}`
+    );
+  });
 }
 
 /** Returns the short word, and regular expressions of all words that it may be a misspelling of. */
