@@ -42,14 +42,14 @@ type ReportLinkWarnings = (
 
 /** Returns the body that a record writes, the product after it, and the warnings about links. */
 export function bodyOf(
-  { one: { item }, book, incoming, merged: { written } }: Compared,
+  { one: { analysed }, book, incoming, merged: { written } }: Compared,
   links: Links,
 ): { body: ProductBody; after: Book; messages: Message[] } {
   const messages = new Map<string, Message>();
   // A contributor has a row for each role, but a fault of its element is reported once.
   const report: ReportLinkWarnings = (warnings, elementOf) => {
     for (const { code, field, message } of warnings) {
-      const place = item.content.reader.messages.locationOf(elementOf(field));
+      const place = analysed.content.reader.messages.locationOf(elementOf(field));
       const reported: Message = { severity: "warning", code, ...place, message };
       messages.set(`${code} ${place.path}`, reported);
     }

@@ -49,7 +49,7 @@ export async function findCachedAnalyses(
  */
 export function cacheAnalyses(unchanged: readonly Planned[]): Statement[] {
   const rows = unchanged.flatMap((
-    { item: { cachedAnalysis, isCached, incomingRecord }, id, found },
+    { analysed: { cachedAnalysis, isCached, incomingRecord }, id, found },
   ) =>
     isCached || cachedAnalysis === null ? [] : [{
       product_id: id,

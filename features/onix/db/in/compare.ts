@@ -41,12 +41,12 @@ export interface Compared {
 
 /** Compares a record with the previous one of its sender, or else of any, and with its product, if it has one. */
 export function compare({ one, stored }: Comparable, edits: Edits): Compared {
-  const { content: update } = one.item;
+  const { content: update } = one.analysed;
   const book = stored ? bookOf(stored) : newBook(one);
   const received = stored && receivedIn(stored);
   const previous = (stored && receivedIn(stored.own)) ?? received;
   const form = formToStore(one, book, previous, received, edits);
-  const incoming = form === one.item.form ? update : readStoredRecord(form.record);
+  const incoming = form === one.analysed.form ? update : readStoredRecord(form.record);
   const base = previous && { ...readStoredRecord(previous.record, incoming), ...previous };
   // A record with an ISBN-10 alone also has an ISBN-13: the 978 form.
   const { isbn13 } = book.product;
@@ -59,18 +59,18 @@ export function compare({ one, stored }: Comparable, edits: Edits): Compared {
 
 /** The record to store: that of the message, or the previous one with the blocks of a partial update. */
 function formToStore(
-  { item, found }: Planned,
+  { analysed, found }: Planned,
   book: Book,
   previous: Received | null,
   received: Received | null,
   edits: Edits,
 ): StoredForm {
-  if (item.analysis.notification !== PARTIAL) return item.form;
+  if (analysed.analysis.notification !== PARTIAL) return analysed.form;
   const base = previous && (found!.is_current || edits !== "overwrite")
     ? previous.record
     // Later changes by requests stay.
     : writeRecord(book, received, "3.1").record;
-  return storedForm(replaceBlocks(base, item.content.record));
+  return storedForm(replaceBlocks(base, analysed.content.record));
 }
 
 /** Whether a product is sent differently with one of two records. */
@@ -82,7 +82,7 @@ export function isSentOtherwise(book: Book, ...both: [Received, Received]): bool
 }
 
 /** The book of a product that does not exist yet. */
-function newBook({ item: { analysis: { reference } } }: Planned): Book {
+function newBook({ analysed: { analysis: { reference } } }: Planned): Book {
   return {
     product: {},
     contributors: {},

@@ -76,11 +76,11 @@ function withRecord(sender: string | null): Statement {
  * Finds the products that records of one message may match. It is not prepared: a plan cached while
  * the tables were small would scan them when they are large.
  */
-export function findProducts(items: readonly AnalysedRecord[]): Statement<Found> {
+export function findProducts(records: readonly AnalysedRecord[]): Statement<Found> {
   return unprepared(sql`
     select ${FOUND}
-    from ${withRecord(senderOf(items))}
-    where p.organization_id = ${organization} and ${mayMatch(items)}
+    from ${withRecord(senderOf(records))}
+    where p.organization_id = ${organization} and ${mayMatch(records)}
     order by p.id
   `);
 }
@@ -88,34 +88,34 @@ export function findProducts(items: readonly AnalysedRecord[]): Statement<Found>
 /** Locks these products, and returns their state after that. */
 export async function lockFound(
   tx: Transaction,
-  items: readonly AnalysedRecord[],
+  records: readonly AnalysedRecord[],
 ): Promise<Found[]> {
-  const from = withRecord(senderOf(items));
+  const from = withRecord(senderOf(records));
   return await lockAndFind(
     tx,
-    productKeysOf(items),
-    mayMatch(items),
+    productKeysOf(records),
+    mayMatch(records),
     sql<Found>`select ${FOUND}, ${sizeOfStored} as bytes from ${from}`,
   );
 }
 
 /** The keys by which the records, and upserts of the same books, find products. */
-function productKeysOf(items: readonly AnalysedRecord[]): LockKey[] {
-  return items.flatMap(({ analysis }) => [
+function productKeysOf(records: readonly AnalysedRecord[]): LockKey[] {
+  return records.flatMap(({ analysis }) => [
     { kind: "record_reference", value: analysis.reference },
     ...isbnKeys(analysis),
   ]);
 }
 
 /** The sender of the message with these records. */
-function senderOf([item]: readonly AnalysedRecord[]): string | null {
-  return item!.incomingRecord.sent.sender;
+function senderOf([first]: readonly AnalysedRecord[]): string | null {
+  return first!.incomingRecord.sent.sender;
 }
 
 /** The condition that one of the records may match product `p`. */
-function mayMatch(items: readonly AnalysedRecord[]): Statement {
-  const references = items.map(({ analysis }) => analysis.reference);
-  const isbns = items.flatMap(({ analysis }) => isbnNumber(analysis) ?? []);
+function mayMatch(records: readonly AnalysedRecord[]): Statement {
+  const references = records.map(({ analysis }) => analysis.reference);
+  const isbns = records.flatMap(({ analysis }) => isbnNumber(analysis) ?? []);
   return sql`(${isReferredToBy(sql`p.id`, references)} or ${hasIsbn(isbns)})`;
 }
 

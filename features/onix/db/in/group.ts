@@ -45,24 +45,24 @@ export interface GroupOptions extends GroupSettings {
  */
 export async function importGroup(
   queries: () => Queries,
-  items: readonly AnalysedRecord[],
+  records: readonly AnalysedRecord[],
   options: GroupOptions,
 ): Promise<Outcomes> {
   const { dryRun, books, mayWait } = options;
-  const matches = new Matches(await queries().scan(findProducts(items)), books);
+  const matches = new Matches(await queries().scan(findProducts(records)), books);
   const waiting = new Set(
-    items.filter((item) => mayWait && matches.mayLoseIsbn(item))
+    records.filter((analysed) => mayWait && matches.mayLoseIsbn(analysed))
       .map(({ analysis: { reference } }) => reference),
   );
-  const ready = items.filter(({ analysis: { reference } }) => !waiting.has(reference));
+  const ready = records.filter(({ analysis: { reference } }) => !waiting.has(reference));
   const decided = await decideWithoutLock(queries(), ready, matches, options);
-  const rest = ready.filter((item) => !decided.has(item));
+  const rest = ready.filter((analysed) => !decided.has(analysed));
   if (rest.length === 0) return decided;
   const outcomes = await transactionOrDryRun(queries(), dryRun, async (tx) => {
     const outcomes: Outcomes = new Map();
     for (let left = rest; left.length > 0;) {
       const pass = await writePass(tx, left, options);
-      pass.outcomes.forEach((outcome, item) => outcomes.set(item, outcome));
+      pass.outcomes.forEach((outcome, analysed) => outcomes.set(analysed, outcome));
       left = pass.later;
     }
     return outcomes;
@@ -85,11 +85,11 @@ const LOCK_TIMEOUT = sql`set local lock_timeout = '8s'`;
  */
 async function decideWithoutLock(
   database: Queries,
-  items: readonly AnalysedRecord[],
+  records: readonly AnalysedRecord[],
   matches: Matches,
   options: GroupOptions,
 ): Promise<Outcomes> {
-  const single = [...Map.groupBy(items, (item) => matches.of(item))]
+  const single = [...Map.groupBy(records, (analysed) => matches.of(analysed))]
     .flatMap(([found, own]) => typeof found === "object" && own.length === 1 ? own : []);
   // The changes that it plans are planned again under the lock.
   const { unchanged, outcomes } = planOf(single, matches, options);
@@ -101,14 +101,14 @@ async function decideWithoutLock(
 /** Writes each product once. Returns the outcomes of its records, and the records of the next pass. */
 async function writePass(
   tx: Transaction,
-  items: readonly AnalysedRecord[],
+  records: readonly AnalysedRecord[],
   options: GroupOptions,
 ): Promise<Pick<Plan, "outcomes" | "later">> {
-  const matches = new Matches(await lockFound(tx, items), options.books);
-  const plan = planOf(items, matches, options);
+  const matches = new Matches(await lockFound(tx, records), options.books);
+  const plan = planOf(records, matches, options);
   const { outcomes, later } = plan;
-  const reject = ({ item, found }: Planned, message: Message) =>
-    void outcomes.set(item, outcomeOf(item, "rejected", found?.id ?? null, message));
+  const reject = ({ analysed, found }: Planned, message: Message) =>
+    void outcomes.set(analysed, outcomeOf(analysed, "rejected", found?.id ?? null, message));
   const writes = await writesOf(tx, plan, { ...options, reject });
   // A record that changes nothing is stored as well, without a write of its product.
   const { changing = [], unchanging = [] } = Object.groupBy(
@@ -122,8 +122,8 @@ async function writePass(
   );
   for (const [one, error] of faults) reject(one, faultOfWrite(error));
   const stored = [...done, ...unchanging];
-  for (const { item, id, outcome, messages } of stored) {
-    outcomes.set(item, outcomeOf(item, outcome, id, ...messages));
+  for (const { analysed, id, outcome, messages } of stored) {
+    outcomes.set(analysed, outcomeOf(analysed, outcome, id, ...messages));
   }
   await tx.send(
     ...storeRecords(unchanging),

@@ -60,11 +60,11 @@ export class Matches {
    * Whether a later record of the message may take the ISBN by which this one finds its product:
    * the product has another reference, whose record has not come yet.
    */
-  mayLoseIsbn(item: AnalysedRecord): boolean {
-    const found = this.of(item);
+  mayLoseIsbn(analysed: AnalysedRecord): boolean {
+    const found = this.of(analysed);
     return typeof found === "object" && found.reference !== null &&
       referencesOf(found).every((reference) =>
-        reference !== item.analysis.reference &&
+        reference !== analysed.analysis.reference &&
         this.#books.isbnOf(reference) === undefined
       );
   }

@@ -23,7 +23,7 @@ import {
 
 /** A record with its product, which may be new. */
 export interface Planned {
-  item: AnalysedRecord;
+  analysed: AnalysedRecord;
   id: string;
   /** Absent for a new product. */
   found?: Found;
@@ -62,7 +62,7 @@ export interface PlanOptions {
  * record and all after it are `later`.
  */
 export function planOf(
-  items: readonly AnalysedRecord[],
+  records: readonly AnalysedRecord[],
   matches: Matches,
   options: PlanOptions,
 ): Plan {
@@ -71,29 +71,29 @@ export function planOf(
   const planned = new Map<string, Planned>();
   let later: AnalysedRecord[] = [];
 
-  for (const [at, item] of items.entries()) {
-    const match = matchOf(item, matches, options);
+  for (const [at, analysed] of records.entries()) {
+    const match = matchOf(analysed, matches, options);
     if ("outcome" in match) {
-      outcomes.set(item, match.outcome);
+      outcomes.set(analysed, match.outcome);
       continue;
     }
     const { found } = match;
-    const keys = sharedKeysOf(item, found);
+    const keys = sharedKeysOf(analysed, found);
     const earlier = keys.map((key) => planned.get(key)).find((one) => one);
-    if (earlier && item.analysis.notification === PARTIAL) {
-      later = items.slice(at);
+    if (earlier && analysed.analysis.notification === PARTIAL) {
+      later = records.slice(at);
       break;
     }
     if (earlier) {
-      outcomes.set(earlier.item, outcomeOfSuperseded(earlier, item));
+      outcomes.set(earlier.analysed, outcomeOfSuperseded(earlier, analysed));
       for (const [key, one] of planned) if (one === earlier) planned.delete(key);
     }
-    const withoutProduct = found ? undefined : outcomeWithoutProduct(item);
+    const withoutProduct = found ? undefined : outcomeWithoutProduct(analysed);
     if (withoutProduct) {
-      outcomes.set(item, withoutProduct);
+      outcomes.set(analysed, withoutProduct);
       continue;
     }
-    const one: Planned = found ? { item, id: found.id, found } : { item, id: uuidv7() };
+    const one: Planned = found ? { analysed, id: found.id, found } : { analysed, id: uuidv7() };
     for (const key of keys) planned.set(key, one);
   }
 
@@ -101,27 +101,29 @@ export function planOf(
     new Set(planned.values()),
     (one) => taskOf(one, options),
   );
-  for (const { item, id } of unchanged) outcomes.set(item, outcomeOf(item, "unchanged", id));
+  for (const { analysed, id } of unchanged) {
+    outcomes.set(analysed, outcomeOf(analysed, "unchanged", id));
+  }
   return { changes, deletions, unchanged, later, outcomes };
 }
 
 /** Returns the product of a record, which may be new, or why nothing is written. */
 function matchOf(
-  item: AnalysedRecord,
+  analysed: AnalysedRecord,
   matches: Matches,
   options: PlanOptions,
 ): { found: Found | undefined } | { outcome: Outcome } {
-  const found = matches.of(item);
-  const { rival } = item;
+  const found = matches.of(analysed);
+  const { rival } = analysed;
   if (found === "ambiguous") {
-    const sharing = matches.withIsbn(isbnNumber(item.analysis));
-    return { outcome: outcomeOf(item, "rejected", null, ambiguous(item.content, sharing)) };
+    const sharing = matches.withIsbn(isbnNumber(analysed.analysis));
+    return { outcome: outcomeOf(analysed, "rejected", null, ambiguous(analysed.content, sharing)) };
   }
-  if (rival !== undefined && areOfDifferentProducts(rival, item, found)) {
-    return { outcome: outcomeOf(item, "rejected", null, isbnInUse(item.content, rival)) };
+  if (rival !== undefined && areOfDifferentProducts(rival, analysed, found)) {
+    return { outcome: outcomeOf(analysed, "rejected", null, isbnInUse(analysed.content, rival)) };
   }
-  if (found && isStale(item, found, options)) {
-    return { outcome: outcomeOf(item, "unchanged", found.id, STALE_RECORD) };
+  if (found && isStale(analysed, found, options)) {
+    return { outcome: outcomeOf(analysed, "unchanged", found.id, STALE_RECORD) };
   }
   return { found };
 }
@@ -157,26 +159,26 @@ function sharedKeysOf({ analysis }: AnalysedRecord, found: Found | undefined): s
 
 /** The outcome of a record after which another one of its product comes. */
 function outcomeOfSuperseded(
-  { item, found }: Planned,
+  { analysed, found }: Planned,
   { incomingRecord }: AnalysedRecord,
 ): Outcome {
-  return outcomeOf(item, "unchanged", found?.id ?? null, superseded(incomingRecord.line));
+  return outcomeOf(analysed, "unchanged", found?.id ?? null, superseded(incomingRecord.line));
 }
 
 /** Returns the outcome of a record that needs an existing product, if there is none. */
-function outcomeWithoutProduct(item: AnalysedRecord): Outcome | undefined {
-  const { notification } = item.analysis;
-  if (notification === PARTIAL) return outcomeOf(item, "rejected", null, NOT_FOUND);
-  if (notification === DELETION) return outcomeOf(item, "unchanged", null, UNKNOWN_RECORD);
+function outcomeWithoutProduct(analysed: AnalysedRecord): Outcome | undefined {
+  const { notification } = analysed.analysis;
+  if (notification === PARTIAL) return outcomeOf(analysed, "rejected", null, NOT_FOUND);
+  if (notification === DELETION) return outcomeOf(analysed, "unchanged", null, UNKNOWN_RECORD);
 }
 
 /** Returns the list of the plan for a record. */
 function taskOf(
-  { item, found }: Planned,
+  { analysed, found }: Planned,
   options: PlanOptions,
 ): "changes" | "deletions" | "unchanged" {
-  if (item.analysis.notification === DELETION) return "deletions";
-  return found && isUnchanged(item, found, options) ? "unchanged" : "changes";
+  if (analysed.analysis.notification === DELETION) return "deletions";
+  return found && isUnchanged(analysed, found, options) ? "unchanged" : "changes";
 }
 
 /** Whether the product has the record already, and nothing is to be written again. */

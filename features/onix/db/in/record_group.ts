@@ -92,24 +92,24 @@ export class RecordGroup {
   }
 
   #read(incomingRecord: IncomingRecord, cached: CachedAnalyses): void {
-    const item = analyse(incomingRecord, cached);
-    if (!(item instanceof AnalysedRecord)) {
-      const { reference, line, messages, moreMessages } = item;
+    const analysed = analyse(incomingRecord, cached);
+    if (!(analysed instanceof AnalysedRecord)) {
+      const { reference, line, messages, moreMessages } = analysed;
       this.#entries.push(rejected(reference, line, messages, moreMessages));
-    } else if (this.#books.isOfAnotherBook(item)) {
-      const { reference, messages, moreMessages } = item.analysis;
+    } else if (this.#books.isOfAnotherBook(analysed)) {
+      const { reference, messages, moreMessages } = analysed.analysis;
       const all = [...messages, referenceOfAnother(reference)];
       this.#entries.push(rejected(reference, incomingRecord.line, all, moreMessages));
     } else {
-      item.rival = this.#books.addAndFindRival(item);
-      this.#entries.push(item);
+      analysed.rival = this.#books.addAndFindRival(analysed);
+      this.#entries.push(analysed);
     }
   }
 
   /** Adds a record that has been read. */
-  addRead(item: AnalysedRecord): void {
-    this.#entries.push(item);
-    this.#count(item.incomingRecord);
+  addRead(analysed: AnalysedRecord): void {
+    this.#entries.push(analysed);
+    this.#count(analysed.incomingRecord);
   }
 
   /** Whether a record has this reference. */
@@ -129,11 +129,11 @@ export class RecordGroup {
     waiting?: RecordGroup,
   ): Promise<void> {
     // Records with one reference keep their order: those after one that waits wait, too.
-    const items = this.#entries.filter((entry) => entry instanceof AnalysedRecord)
+    const records = this.#entries.filter((entry) => entry instanceof AnalysedRecord)
       .filter(({ analysis }) => !waiting?.has(analysis.reference));
     // Tests are run like the others, and write nothing.
     for (const areTests of [false, true]) {
-      const group = items.filter(({ analysis: { notification } }) =>
+      const group = records.filter(({ analysis: { notification } }) =>
         isTest(notification) === areTests
       );
       if (group.length === 0) continue;
@@ -144,7 +144,7 @@ export class RecordGroup {
         books: this.#books,
         mayWait: waiting !== undefined,
       });
-      for (const [item, outcome] of outcomes) this.#outcomes.set(item, outcome);
+      for (const [analysed, outcome] of outcomes) this.#outcomes.set(analysed, outcome);
     }
     for (const entry of this.#entries) {
       if (entry instanceof AnalysedRecord && !this.#outcomes.has(entry)) waiting?.addRead(entry);

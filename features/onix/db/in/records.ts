@@ -51,13 +51,13 @@ const MAX_OTHERS = 8;
 export function storeRecords(
   changes: readonly (Planned & { record?: StoredRecord })[],
 ): Statement[] {
-  const rows = changes.flatMap(({ id, record, item, found }) =>
+  const rows = changes.flatMap(({ id, record, analysed, found }) =>
     record
       ? [{
         product_id: id,
         record_reference: record.reference,
         record: record.text,
-        sender_name: item.incomingRecord.sent.sender,
+        sender_name: analysed.incomingRecord.sent.sender,
         digest: record.digest,
         reading: record.analysis,
         differences: record.differences,

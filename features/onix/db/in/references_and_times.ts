@@ -14,7 +14,7 @@ import { fromProductsOf, type ProductRow } from "./product_rows.ts";
 export function storeReferences(done: readonly Planned[]): Statement[] {
   const aliases: ProductRow[] = [];
   const retired: ProductRow[] = [];
-  for (const { item: { analysis: { reference, notification } }, id, found } of done) {
+  for (const { analysed: { analysis: { reference, notification } }, id, found } of done) {
     if (!found || notification === DELETION) continue;
     if (ownId(reference) === id || referencesOf(found).includes(reference)) continue;
     const isBound = found.reference !== null;
@@ -49,7 +49,7 @@ export function storeSendingTimes(
   records: readonly Planned[],
   { stale }: PlanOptions,
 ): Statement[] {
-  const rows = records.flatMap(({ item: { incomingRecord, analysis }, id, found }) => {
+  const rows = records.flatMap(({ analysed: { incomingRecord, analysis }, id, found }) => {
     const { sender, at } = incomingRecord.sent;
     if (sender === null || at === null || analysis.notification === DELETION) {
       return [];

@@ -57,7 +57,7 @@ async function findMetadata(
   changes: readonly Planned[],
 ): Promise<ReadonlyMap<string, ProductMetadata & WithOwn>> {
   const ids = changes.map(({ id }) => id);
-  const sender = changes[0]!.item.incomingRecord.sent.sender;
+  const sender = changes[0]!.analysed.incomingRecord.sent.sender;
   const [rows] = await tx.send(sql<ProductMetadata & WithOwn & { id: string }>`
     select
       p.id,
@@ -82,7 +82,7 @@ export async function findDeleted(
   tx: Transaction,
   changes: readonly Planned[],
 ): Promise<ReadonlyMap<string, string>> {
-  const references = changes.map(({ item }) => item.analysis.reference);
+  const references = changes.map(({ analysed }) => analysed.analysis.reference);
   if (references.length === 0) return new Map();
   const [rows] = await tx.send(sql<{ reference: string; day: string }>`
     select x.record_reference as reference, to_char(x.deleted_at at time zone 'UTC', 'YYYY-MM-DD') as day

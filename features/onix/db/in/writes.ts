@@ -49,7 +49,7 @@ export async function writesOf(
 ): Promise<RecordWrite[]> {
   const writes = deletions.map((one): RecordWrite => ({
     ...one,
-    change: { method: "delete", id: one.id, source: sourceOf(one.item) },
+    change: { method: "delete", id: one.id, source: sourceOf(one.analysed) },
     outcome: "deleted",
     messages: [],
   }));
@@ -106,7 +106,7 @@ function writeOf(
   reject: WriteOptions["reject"],
 ): RecordWrite | undefined {
   const { one, form, incoming, base, merged } = compared;
-  const { item, found } = one;
+  const { analysed, found } = one;
   const { body, after, messages } = bodyOf(compared, links);
   const full = overfullIn(body);
   if (full) return reject(one, overfull(full));
@@ -120,10 +120,10 @@ function writeOf(
     ...one,
     ...effectOf(compared, body, differences),
     record: {
-      reference: found?.reference ?? item.analysis.reference,
+      reference: found?.reference ?? analysed.analysis.reference,
       text: form.text,
       digest: form.digest,
-      analysis: form === item.form ? item.cachedAnalysis : null,
+      analysis: form === analysed.form ? analysed.cachedAnalysis : null,
       differences,
       ids: idsIn(form.record),
       isEdited,
@@ -132,18 +132,18 @@ function writeOf(
       ...referenceWarnings(one, deleted),
       ...merged.messages,
       ...messages,
-      ...notOnSale(item.content),
+      ...notOnSale(analysed.content),
     ],
   };
 }
 
 /** Returns the change that a record makes to its product. */
 function effectOf(
-  { one: { item, id, found }, book, form, received }: Compared,
+  { one: { analysed, id, found }, book, form, received }: Compared,
   body: Entry,
   differences: Differences | null,
 ): Pick<RecordWrite, "change" | "outcome"> {
-  const source = sourceOf(item);
+  const source = sourceOf(analysed);
   if (!found) return { change: { method: "create", id, body, source }, outcome: "created" };
   const changed = changedFields(book.product, body);
   const isOtherRecord = form.digest !== found.digest || found.has_own;
@@ -175,7 +175,7 @@ function sourceOf({ incomingRecord: { sent }, analysis: { reference } }: Analyse
 
 /** The warning of a record whose product had another reference, or was deleted. */
 function referenceWarnings(
-  { item: { analysis: { reference } }, found }: Planned,
+  { analysed: { analysis: { reference } }, found }: Planned,
   deleted: ReadonlyMap<string, string>,
 ): Message[] {
   if (!found) {
