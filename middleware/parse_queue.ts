@@ -1,5 +1,6 @@
 import { pause } from "../db/connections/deadline.ts";
 import { type Caller, type Permit, Queue } from "../db/connections/queue.ts";
+import type { Pace } from "../schema/turns.ts";
 
 /** Work that took less time in total needs no pause, in milliseconds. */
 const SHORT_MS = 1;
@@ -49,7 +50,7 @@ export class ParseQueue {
    * Returns a function that long work awaits between its short parts, so that other requests run in
    * between. It throws the errors of `Queue.enter`.
    */
-  pacer(caller: Caller): () => Promise<void> {
+  pacer(caller: Caller): Pace {
     let [now, end, longest] = [0, 0, 0];
     return async () => {
       const before = now;

@@ -263,6 +263,11 @@ export function flag() {
   return v.pipe(oneOf("true", "false"), v.transform((text) => text === "true"));
 }
 
+/** A described parameter that is `true` or `false`, such as `dry_run`. Default: `false`. */
+export function optionalFlag(description: string) {
+  return described(description, v.optional(flag(), "false"));
+}
+
 /** Hyphens and dashes of every kind, as word processors write them, the minus sign and spaces. */
 const SEPARATORS = /[-\u2010-\u2015\u2212 ]/g;
 

@@ -11,6 +11,7 @@ import { NIL_UUID } from "../../db/uuid.ts";
 import { bookOf, receivedIn } from "../onix/db/out/books.ts";
 import { readSources } from "../onix/db/out/changes.ts";
 import type { RecordSource } from "../onix/db/out/record_source.ts";
+import type { Pace } from "../../schema/turns.ts";
 
 /* Checks the readiness of stored products, one or a page at a time. */
 
@@ -36,7 +37,7 @@ export function readinessOf(source: RecordSource, profile: Profile): Readiness {
 export async function listReadiness(
   database: Queries,
   { profile, ready, after, limit, ...filters }: ReadinessQuery,
-  pace: () => Promise<void>,
+  pace: Pace,
 ) {
   const products: CheckedProduct[] = [];
   const meta = { cursor: after ?? null, more: true, checked: 0, ready: 0 };

@@ -23,6 +23,7 @@ import {
 } from "./schema/query.ts";
 import { ok } from "../../middleware/responses.ts";
 import { importError, streamImport } from "../../middleware/streamed_import.ts";
+import type { Pace } from "../../schema/turns.ts";
 
 /* The handlers of the catalogue as a sheet, in CSV and as a workbook. */
 
@@ -125,7 +126,7 @@ export async function importWorkbook(
 async function imported(
   context: Admitted<SheetImportQuery>,
   form: FileFormat,
-  open: (sent: SentFile, pace: () => Promise<void>) => Promise<SheetFile>,
+  open: (sent: SentFile, pace: Pace) => Promise<SheetFile>,
 ): Promise<HandlerResponse> {
   const { shares, caller, query, log, request } = context;
   using held = new DisposableStack();

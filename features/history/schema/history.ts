@@ -8,9 +8,9 @@ import { FIELDS } from "../../../schema/product.ts";
 import {
   Count,
   described,
-  flag,
   heading,
   oneOf,
+  optionalFlag,
   Timestamp,
   Uuid,
   UUID_PATTERN,
@@ -202,9 +202,8 @@ export type HistoryQuery = v.InferOutput<typeof HistoryParameters>;
 
 /** The parameters of `POST /products/{id}/restore`. */
 export const RestoreParameters = v.object({
-  dry_run: described(
+  dry_run: optionalFlag(
     "Whether nothing is written. The response is the same.",
-    v.optional(flag(), "false"),
   ),
 });
 

@@ -4,16 +4,15 @@ import { KeptOutcomes, MAX_OUTCOMES } from "../../../schema/kept_outcomes.ts";
 import { closedObject } from "../../../schema/objects.ts";
 import { inTurns, type Pace } from "../../../schema/turns.ts";
 import { Time } from "../../../schema/parameters.ts";
-import { Count, described, flag, heading, Uuid } from "../../../schema/values.ts";
+import { Count, described, heading, optionalFlag, Uuid } from "../../../schema/values.ts";
 import { HistoryChange, REQUEST_DAYS } from "./history.ts";
 
 /* The undo of a request: its parameters, its body and its report. */
 
 /** The parameters of `POST /history/undo`. */
 export const UndoParameters = v.object({
-  dry_run: described(
+  dry_run: optionalFlag(
     "Whether nothing is written. The response is the same.",
-    v.optional(flag(), "false"),
   ),
 });
 

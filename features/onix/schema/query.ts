@@ -3,7 +3,7 @@ import { After } from "../../changes/schema.ts";
 import { EDITS, STALE } from "./merge/options.ts";
 import { RELEASES, TAGS } from "./rules/releases.ts";
 import { limit } from "../../../schema/parameters.ts";
-import { described, flag, oneOf } from "../../../schema/values.ts";
+import { described, oneOf, optionalFlag } from "../../../schema/values.ts";
 import { Recipient } from "../../../schema/view.ts";
 
 /* The parameters of the operations on ONIX. */
@@ -42,9 +42,8 @@ export type OnixChangesQuery = v.InferOutput<typeof OnixChangesParameters>;
 
 /** The parameters of `POST /onix/products`. */
 export const ImportParameters = v.object({
-  dry_run: described(
+  dry_run: optionalFlag(
     "Whether to report on the message without writing anything.",
-    v.optional(flag(), "false"),
   ),
   edits: described(
     "What the import does with fields that you have edited. A field that the sender has not changed since its last record stays as it is. If both have changed a field, `keep` writes the record's value with the warning `edit_overwritten`, and `protect` keeps your value with the warning `edit_kept`. With `overwrite` all fields of the record are written, as in an empty catalogue.",

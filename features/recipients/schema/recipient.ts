@@ -17,9 +17,9 @@ import {
   Count,
   Day,
   described,
-  flag,
   heading,
   oneOf,
+  optionalFlag,
   Timestamp,
   Uuid,
 } from "../../../schema/values.ts";
@@ -139,9 +139,8 @@ export type Effect = v.InferOutput<typeof Effect>;
 
 /** The parameter for a dry run. */
 export const DryRunParameters = v.object({
-  dry_run: described(
+  dry_run: optionalFlag(
     "Whether to say what would happen without writing anything.",
-    v.optional(flag(), "false"),
   ),
 });
 

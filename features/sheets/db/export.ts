@@ -1,5 +1,6 @@
 import { invalid, printable, splitMessage } from "../../../schema/errors.ts";
 import type { ListQuery } from "../../../schema/list_query.ts";
+import type { Pace } from "../../../schema/turns.ts";
 import {
   isLeftOut,
   isPriceSeen,
@@ -55,7 +56,7 @@ export async function exportSheet(
   queries: () => Promise<SheetReader>,
   { columns: names, ...query }: WorkbookQuery,
   write: RowWriter,
-  pace: () => Promise<void>,
+  pace: Pace,
   view?: View,
 ): Promise<AsyncGenerator<FilePart>> {
   const columns = await findColumns(await queries(), names, pace, view);
@@ -116,7 +117,7 @@ type SheetReader = Pick<Queries, "lookUp" | "scan"> & Partial<Pick<Queries, "mem
 async function findColumns(
   database: SheetReader,
   names: readonly string[] | undefined,
-  pace: () => Promise<void>,
+  pace: Pace,
   view: View | undefined,
 ): Promise<SheetColumn[]> {
   const customFields = await readCustomFields(database, view);

@@ -46,6 +46,7 @@ import {
   targetProducts,
 } from "./sheet_row.ts";
 import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
+import type { Pace } from "../../../schema/turns.ts";
 
 /*
  * Writes a group of rows in one transaction, like a batch of upserts: locks and finds the product of
@@ -54,7 +55,7 @@ import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
 
 export interface RowOptions extends SheetImportQuery {
   keepsGuards: boolean;
-  pace: () => Promise<void>;
+  pace: Pace;
 }
 
 /** A row with the write that it becomes, or the error that refuses it. */

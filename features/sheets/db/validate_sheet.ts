@@ -15,6 +15,7 @@ import {
   targetProducts,
 } from "./sheet_row.ts";
 import { DuplicateRows } from "./duplicate_rows.ts";
+import type { Pace } from "../../../schema/turns.ts";
 
 /*
  * The validation pass over a sheet, before its first row is written. In: a file. Out: its header, its
@@ -41,7 +42,7 @@ export interface Sheet extends SheetHeader {
 export interface SheetReadOptions extends HeaderForm {
   decimal?: Decimal | undefined;
   /** Awaited between the steps of the work, so that other requests run. May throw. */
-  pace: () => Promise<void>;
+  pace: Pace;
   /** Awaited before more rows are read: reserves the memory for so many in all. May throw. */
   holdRows?: (rows: number) => Promise<void>;
 }

@@ -8,6 +8,7 @@ import {
 import { textOf } from "./cell.ts";
 import { ColumnReader, MATCHES, type SheetColumn } from "./columns.ts";
 import type { Row } from "./file.ts";
+import type { Pace } from "../../../schema/turns.ts";
 
 /* Reads the header of a sheet, and decides which columns are read. */
 
@@ -34,7 +35,7 @@ export async function headerOf(
   { cells, line }: Row,
   { columns, header }: HeaderForm,
   customFields: readonly string[],
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<SheetHeader> {
   const names = cells.map((cell) => textOf(cell));
   if (!columns) {
@@ -62,7 +63,7 @@ async function readHeader(
   cells: readonly string[],
   placeOf: (column: string) => { line: number; column: string } | { parameter: string },
   customFields: readonly string[],
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<SheetHeader> {
   const faults: ErrorDetail[] = [];
   const fail = (column: string, text: string) =>

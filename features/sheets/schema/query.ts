@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type ListQuery, ProductParameters } from "../../../schema/list_query.ts";
-import { described, flag, oneOf } from "../../../schema/values.ts";
+import { described, oneOf, optionalFlag } from "../../../schema/values.ts";
 import { MAX_COLUMNS } from "./columns.ts";
 import { DATE_ORDERS, type Decimal, DECIMALS } from "./cells.ts";
 
@@ -94,13 +94,11 @@ export const WorkbookImportParameters = v.object({
     "Whether the first row is a header, or, with `columns`, a product.",
     v.optional(oneOf(...HEADERS), "present"),
   ),
-  dry_run: described(
+  dry_run: optionalFlag(
     "Whether to report on the sheet without writing anything.",
-    v.optional(flag(), "false"),
   ),
-  create: described(
+  create: optionalFlag(
     "Whether a row creates a product if no product has its ISBN, or if the row has no id, code or ISBN.",
-    v.optional(flag(), "false"),
   ),
   empty: described(
     "What an empty cell does: it keeps the value of its place, or clears it.",
@@ -114,9 +112,8 @@ export const WorkbookImportParameters = v.object({
     "The order of dates that are not written `YYYY-MM-DD`.",
     v.optional(oneOf(...DATE_ORDERS), "ymd"),
   ),
-  create_names: described(
+  create_names: optionalFlag(
     "Whether the import creates unknown contributors, publishers, imprints and collections.",
-    v.optional(flag(), "false"),
   ),
 });
 

@@ -7,6 +7,7 @@ import { Parser } from "./parser.ts";
 import { refusalOfDoctype, refusalOfRoot } from "./root.ts";
 import { isRecoded, recoded } from "./xml.ts";
 import type { LineAndColumn } from "./xml_error.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /*
  * Reads a message as it arrives, and holds one record at a time. In: bytes. Out: the header, then
@@ -58,7 +59,7 @@ export interface ReadOptions {
   /** The charset of the media type. */
   charset?: string | undefined;
   /** Awaited between the pieces of a message, so that other requests have their turn. */
-  pace?: () => Promise<void>;
+  pace?: Pace;
 }
 
 /**

@@ -6,6 +6,7 @@ import {
 } from "@zip.js/zip.js/lib/zip-core-native.js";
 import { ApiError } from "../../../../schema/errors.ts";
 import { faultAt } from "../file.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /*
  * Reads the archive of a workbook: a zip file of XML. Its parts are unpacked as they are read, each
@@ -30,7 +31,7 @@ export interface ArchiveOptions {
   /** The most bytes of all parts that are read, unpacked. */
   maxUnpacked: number;
   /** Awaited between the entries of the directory, so that other requests run. */
-  pace: () => Promise<void>;
+  pace: Pace;
 }
 
 /** An archive whose central directory was read. */

@@ -4,6 +4,7 @@ import { type Archive, damaged, tooLarge, unsupported } from "./archive.ts";
 import { showsDay } from "./days.ts";
 import type { SharedStrings } from "./strings.ts";
 import { type Attributes, isStringText, readAll, unescaped } from "./xml.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /* Opens a workbook: finds its sheets, formats and shared texts. */
 
@@ -45,7 +46,7 @@ function kept(attributes: Attributes): Attributes {
 export async function openBook(
   archive: Archive,
   strings: SharedStrings,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<Book> {
   const main = await mainPart(archive, pace);
   const links = await readLinks(archive, main, pace);
@@ -69,7 +70,7 @@ export async function openBook(
 }
 
 /** The main part. Throws `UNSUPPORTED_MEDIA_TYPE` for an archive of something else. */
-async function mainPart(archive: Archive, pace: () => Promise<void>): Promise<string> {
+async function mainPart(archive: Archive, pace: Pace): Promise<string> {
   if (archive.has("mimetype") && archive.has("content.xml")) {
     throw unsupported("The file is a document of LibreOffice (.ods)");
   }
@@ -92,7 +93,7 @@ interface Link {
 async function readLinks(
   archive: Archive,
   part: string,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<Map<string, Link>> {
   const [, folder = "", file = ""] = /^(.*\/)?([^/]*)$/.exec(part) ?? [];
   const links = new Map<string, Link>();
@@ -125,7 +126,7 @@ function resolved(folder: string, target: string): string {
 async function readSheets(
   archive: Archive,
   main: string,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<{ sheets: SheetEntry[]; isFrom1904: boolean }> {
   const sheets: SheetEntry[] = [];
   let isFrom1904 = false;
@@ -152,7 +153,7 @@ async function readStrings(
   archive: Archive,
   part: string | undefined,
   strings: SharedStrings,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<SharedStrings> {
   if (!part || !archive.has(part)) return strings;
   let text = "";
@@ -175,7 +176,7 @@ async function readStrings(
 async function readDayStyles(
   archive: Archive,
   part: string | undefined,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<Set<number>> {
   const days = new Set<number>();
   if (!part || !archive.has(part)) return days;

@@ -1,6 +1,7 @@
 import { MAX_COLUMNS } from "../columns.ts";
 import { type Archive, damaged } from "./archive.ts";
 import { readText } from "./xml.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /*
  * Finds merged cells, of which only the first has a value. In a merge of A2 to A5, A2 has it, and
@@ -82,7 +83,7 @@ const MAX_TAG = 300;
 export async function readMerges(
   archive: Archive,
   part: string,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<Merges> {
   const ranges: Range[] = [];
   let rest = "";

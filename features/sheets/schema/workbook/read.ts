@@ -11,6 +11,7 @@ import { Merges, readMerges } from "./merges.ts";
 import { SharedStrings, stringsBytes } from "./strings.ts";
 import { writeWorkbook } from "./write.ts";
 import { type Attributes, isStringText, readPart, unescaped } from "./xml.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /*
  * Reads Excel workbooks (.xlsx, ECMA-376): an archive of XML becomes rows. A sheet is read while it
@@ -21,7 +22,7 @@ export interface WorkbookOptions {
   /** The most bytes that are unpacked. */
   maxUnpacked: number;
   /** Awaited between the pieces of the parts, so that other requests run. */
-  pace: () => Promise<void>;
+  pace: Pace;
 }
 
 /**
@@ -103,7 +104,7 @@ async function* readRows(
   archive: Archive,
   book: Book,
   merges: Merges,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): AsyncGenerator<SheetRow> {
   const reader = new RowReader(book, merges.rows());
   let index = 0;

@@ -3,6 +3,7 @@ import { XmlError } from "../../../onix/schema/xml/xml_error.ts";
 import { MAX_ROW } from "../file.ts";
 import type { Archive } from "./archive.ts";
 import { damaged, tooLarge } from "./archive.ts";
+import type { Pace } from "../../../../schema/turns.ts";
 
 /* The XML of a part, piece by piece. Names of elements are without their prefixes. */
 
@@ -72,7 +73,7 @@ export async function readAll(
   archive: Archive,
   name: string,
   reader: PartReader,
-  pace: () => Promise<void>,
+  pace: Pace,
 ): Promise<void> {
   for await (const _ of readPart(archive, name, reader)) await pace();
 }
