@@ -6,7 +6,8 @@ import { csvWriter, openCsv } from "../../features/sheets/schema/csv.ts";
 import { idOfCode } from "../../schema/code_ids.ts";
 import { testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
-import { ColumnReader } from "../../features/sheets/schema/columns.ts";
+import { isCellOf } from "../../features/sheets/schema/cells.ts";
+import { ColumnReader, type SheetColumn } from "../../features/sheets/schema/columns.ts";
 import { COLUMN_PLACES } from "../../features/sheets/schema/places.ts";
 import { FIELDS } from "../../schema/product.ts";
 
@@ -554,6 +555,60 @@ it("writes each custom value as it is, and keeps its type", async ({ org, app })
   }
 });
 
+it("has a column for each custom field, whatever its name", async ({ org, app }) => {
+  const names = [
+    " Shelf ",
+    "\u00a0Shelf",
+    "shelf",
+    "\ufeffCase",
+    "\u200bmark",
+    "a]b",
+    "a].field_value",
+  ]
+    .concat("Two\nlines", "Two\r\nways\r", "a,b;=c", "\tTab", "'=x", "#", '"q"', "x ");
+  const custom_fields = [];
+  for (const name of names) {
+    const { body } = await org.post("/api/custom-fields", { name });
+    custom_fields.push({ field_id: body.data.id, field_value: name });
+  }
+  await org.create({ custom_fields });
+  const { bytes, status } = await org.get("/api/xlsx/products");
+  assertEquals(status, 200);
+
+  const csv = await sent(org, app, await sheet(org), "?empty=clear");
+  const workbook = await app.send("/api/xlsx/products?empty=clear", {
+    method: "POST",
+    headers: { "x-api-key": org.key, "content-type": XLSX },
+    body: bytes,
+  });
+
+  for (const { text, body } of [csv, workbook]) assertEquals(body.data?.unchanged, 1, text);
+  const typed = await sent(org, app, "isbn13,custom_fields[x].field_value\n");
+  assertEquals(typed.status, 200, typed.text);
+});
+
+it("keeps a custom number of any size, which workbooks have as they do", async ({ org, app }) => {
+  const numbers = [1e-7, -2.5e-10, 1.23456789012345e-9, 5e-324, 1e21, 1.5e300, 0.1 + 0.2, -0.5];
+  const { body } = await org.post("/api/custom-fields", { name: "Shelf" });
+  const { id: field_id } = body.data;
+  for (const field_value of numbers) {
+    await org.create({ custom_fields: [{ field_id, field_value }] });
+  }
+
+  const { bytes } = await org.get("/api/xlsx/products");
+  const back = await app.send("/api/xlsx/products", {
+    method: "POST",
+    headers: { "x-api-key": org.key, "content-type": XLSX },
+    body: bytes,
+  });
+
+  assertEquals(back.body.data.unchanged, numbers.length, back.text);
+  for (const shown of ["0.0000001", "1E-07", "1E-7", "0,0000001"]) {
+    const [column, value] = [{ kind: "text", inner: "field_value" } as SheetColumn, 1e-7];
+    assert(isCellOf(value, shown, column), shown);
+  }
+});
+
 it("has the longest text that a cell can hold, and no longer one", async ({ org }) => {
   for (const [text, isHeld] of [["x".repeat(32_767), true], ["x".repeat(32_768), false]] as const) {
     const collateral = [{ collateral_type: "text_content", text_type: "03", text }];
@@ -588,6 +643,12 @@ it("tells no one to send create_names=true who has sent it", async ({ org, app }
   const { body } = await sent(org, app, text, "?create_names=true");
   const codes = body.data.outcomes[0].messages.map(({ code }: Outcome) => code);
   assertEquals(codes, ["invalid_date"]);
+
+  const people = `id,contributors\n${id},Nobody Here\n`;
+  const { body: second } = await sent(org, app, people, "?create_names=true");
+  const [{ code, message }, ...others] = second.data.outcomes[0].messages;
+  assertEquals([code, others], ["required", []]);
+  assertMatch(message, /^The role is missing: .*such as Nobody Here \(A01\)$/);
 });
 
 it("changes a record by its name, where the product has its code and id", async ({ org, app }) => {

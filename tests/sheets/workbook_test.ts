@@ -69,7 +69,7 @@ function partsWith(sheetData: string, { head = "", tail = "", strings = "", numF
     }</Relationships>`,
     "xl/sharedStrings.xml": `<sst xmlns="${MAIN}">${strings}</sst>`,
     "xl/styles.xml":
-      `<styleSheet xmlns="${MAIN}">${numFmt}<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="200"/></cellXfs></styleSheet>`,
+      `<styleSheet xmlns="${MAIN}">${numFmt}<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="200"/><xf numFmtId="201"/></cellXfs></styleSheet>`,
     "xl/worksheets/sheet1.xml":
       `${head}<worksheet xmlns="${MAIN}"><sheetData>${sheetData}</sheetData>${tail}</worksheet>`,
   } satisfies Parts;
@@ -155,7 +155,9 @@ it("sends refused rows back as a workbook", async ({ org, app }) => {
 Deno.test("A workbook is read as programs show it", async () => {
   const strings =
     `<si><t>Plain</t></si><si><r><t>Rich</t></r><r><t xml:space="preserve"> text</t></r><rPh sb="0" eb="1"><t>no</t></rPh></si>`;
-  const numFmt = `<numFmts><numFmt numFmtId="200" formatCode="dd\\.mm\\.yyyy;@"/></numFmts>`;
+  const numFmt =
+    `<numFmts><numFmt numFmtId="200" formatCode="dd\\.mm\\.yyyy;@"/><numFmt numFmtId="201" formatCode="0.0"/></numFmts>` +
+    `<dxfs><dxf><numFmt numFmtId="201" formatCode="yyyy"/></dxf></dxfs>`;
   const cells: [xml: string, cell: Cell][] = [
     ['<c t="s"><v>0</v></c>', "Plain"],
     ['<c t="s"><v>1</v></c>', "Rich text"],
@@ -165,6 +167,9 @@ Deno.test("A workbook is read as programs show it", async () => {
     ["<c><v>9.989999999999998</v></c>", { kind: "number", text: "9.99" }],
     ["<c><v>1.2E1</v></c>", { kind: "number", text: "12" }],
     ["<c><v>1E-7</v></c>", { kind: "number", text: "0.0000001" }],
+    ["<c><v>-1.25E-22</v></c>", { kind: "number", text: "-0.000000000000000000000125" }],
+    ['<c s="2"><v>48</v></c>', { kind: "day", text: "1900-02-17" }],
+    ['<c s="3"><v>48</v></c>', { kind: "number", text: "48" }],
     ["<c><v>9780141439587</v></c>", { kind: "number", text: "9780141439587" }],
     ['<c s="1"><v>46355</v></c>', { kind: "day", text: "2026-11-29" }],
     ['<c s="2"><v>59</v></c>', { kind: "day", text: "1900-02-28" }],
@@ -208,6 +213,14 @@ Deno.test("Rows of a workbook have all columns, and merged cells count in their 
   assertEquals(file.messages.map(({ code }) => code), ["hidden"]);
 });
 
+Deno.test("Only the rows of a sheet are rows, not those that its buttons stand in", async () => {
+  const place = (name: string) => `<${name}><xdr:col>0</xdr:col><xdr:row>4</xdr:row></${name}>`;
+  const tail = `<controls><control><controlPr><anchor>${place("from") + place("to")}</anchor>` +
+    `</controlPr></control></controls><extLst><ext><row r="1"><c><v>1</v></c></row></ext></extLst>`;
+  const bytes = await packed(partsWith(texts(1, "isbn13") + texts(2, "x"), { tail }));
+  assertEquals(await rowsOf(bytes), [["isbn13"], ["x"]]);
+});
+
 /** Workbooks that are not read: the status of their error. */
 const HOSTILE: Record<string, [status: number, bytes: () => Promise<Bytes>]> = {
   "no zip": [415, () => Promise.resolve(encode("isbn13,title\n"))],
@@ -233,10 +246,21 @@ const HOSTILE: Record<string, [status: number, bytes: () => Promise<Bytes>]> = {
   "a deep part": [400, () => packed(partsWith("<a>".repeat(100_000)))],
   "XML that ends early": [400, () => packed(partsWith('<row r="1"><c'))],
   "rows out of order": [400, () => packed(partsWith(texts(2, "id") + texts(1, "id")))],
-  "a shared text that is missing": [
-    400,
-    () => packed(partsWith('<row r="1"><c t="s"><v>7</v></c></row>')),
-  ],
+  ...Object.fromEntries(
+    ["7", "-1", "0.5", "x", "1e9"].map((index) => [`a shared text that is missing, ${index}`, [
+      400,
+      () =>
+        packed(partsWith(`<row r="1"><c t="s"><v>${index}</v></c></row>`, { strings: "<si/>" })),
+    ]]),
+  ),
+  "a document of Word": [415, () => {
+    const { "_rels/.rels": links, "xl/_rels/workbook.xml.rels": _, ...parts } = partsWith("");
+    return packed({
+      ...parts,
+      "_rels/.rels": links,
+      "xl/workbook.xml": `<w:document xmlns:w="w"><w:body/></w:document>`,
+    });
+  }],
   "a cell that never ends": [413, () =>
     packed({
       ...partsWith(""),

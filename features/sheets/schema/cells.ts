@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Entry } from "../../../schema/bodies.ts";
 import { MAX_ENTRIES } from "../../../schema/objects.ts";
 import { Isbn10 } from "../../../schema/values.ts";
-import { type Cell, textOf } from "./cell.ts";
+import { type Cell, numberText, textOf } from "./cell.ts";
 import type { SheetColumn } from "./columns.ts";
 import { guarded, withoutGuard } from "./guard.ts";
 import { readList, writeList } from "./lists.ts";
@@ -69,9 +69,9 @@ function numbersOf(text: string, isText: boolean): number[] {
 /** Whether the cell is a number that a spreadsheet program has made of what an export writes. */
 function isNumberOf(written: Cell, cell: string): boolean {
   return numbersOf(textOf(written), typeof written === "string").some((number) => {
-    const shown = String(number);
+    const shown = numberText(number);
     return cell === shown || cell === shown.replace(".", ",") ||
-      /^-?\d(?:[.,]\d+)?E\+\d+$/.test(cell) && Number(cell.replace(",", ".")) === number;
+      /^-?\d(?:[.,]\d+)?E[+-]\d+$/.test(cell) && Number(cell.replace(",", ".")) === number;
   });
 }
 

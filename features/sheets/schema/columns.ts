@@ -3,6 +3,7 @@ import { printable } from "../../../schema/errors.ts";
 import { MAX_ENTRIES, objectsIn } from "../../../schema/objects.ts";
 import { didYouMean, speller } from "../../../schema/spelling.ts";
 import { likelyCode } from "../../../schema/onix_codes.ts";
+import { sameLines } from "./cells.ts";
 import { columnOfEntry, columnOfField, innerFields, withoutCurrency } from "./hints.ts";
 import { COLUMN_PLACES, type ColumnPlace, isKeyValue, KEY_LISTS, KEYS } from "./places.ts";
 import { SUPPLY_PRICES, type SupplyPriceKey, SupplyPrices } from "./supply_prices.ts";
@@ -42,14 +43,14 @@ const KEY_COST = 50;
 /** Reads the names of columns, given the custom fields of the organization. */
 export class ColumnReader {
   readonly #customFields: ReadonlySet<string>;
-  /** The custom fields by their names in lower case. */
-  readonly #inLowerCase = new Map<string, string>();
+  /** The custom fields by their names as `labelOf` compares them. */
+  readonly #byLabel = new Map<string, string>();
   readonly #nearCustomField: (name: string) => string | undefined;
   #compared = 0;
 
   constructor(customFields: readonly string[]) {
     this.#customFields = new Set(customFields);
-    for (const name of customFields) this.#inLowerCase.getOrInsert(name.toLowerCase(), name);
+    for (const name of customFields) this.#byLabel.getOrInsert(labelOf(name), name);
     this.#nearCustomField = speller(customFields);
   }
 
@@ -75,7 +76,7 @@ export class ColumnReader {
     const keyOf = KEYS[field];
     if (!keyOf) return positionedColumn(place, label);
     if (field === "custom_fields") {
-      const customField = this.#customFieldOf(label);
+      const customField = this.#customFieldOf(brackets);
       return customField === undefined ? undefined : keyedColumn(place, keyOf(customField));
     }
     const key = keyOf(label);
@@ -140,9 +141,9 @@ export class ColumnReader {
     return near && nameOf(field, near, inner);
   }
 
-  /** Finds the custom field with this name, or with one that differs only in case. */
-  #customFieldOf(label: string): string | undefined {
-    return this.#customFields.has(label) ? label : this.#inLowerCase.get(label.toLowerCase());
+  /** Finds the custom field with this name, or with one that `labelOf` takes for the same. */
+  #customFieldOf(name: string): string | undefined {
+    return this.#customFields.has(name) ? name : this.#byLabel.get(labelOf(name));
   }
 
   #nearField(field: string): string | undefined {
@@ -162,6 +163,11 @@ export class ColumnReader {
     this.#compared += names;
     return this.#compared <= MAX_COMPARED;
   }
+}
+
+/** The name of a custom field without what programs change in a header: case, blanks and line ends. */
+function labelOf(name: string): string {
+  return sameLines(name).trim().toLowerCase();
 }
 
 /** The fields of a product that have columns. */

@@ -5,7 +5,7 @@ import { objectsIn } from "../../../schema/objects.ts";
 import { FIELDS } from "../../../schema/product.ts";
 import { type Cell, textOf } from "./cell.ts";
 import { type CellForm, isCellOf, type Read, readCell, TOO_LONG, writeCell } from "./cells.ts";
-import { lostInList } from "./lists.ts";
+import { lostInList, remedyInList } from "./lists.ts";
 import { columnOfEntry } from "./hints.ts";
 import { KeyedEntries, ProductValues, PUBLICATION, type SheetColumn } from "./columns.ts";
 import { type CellChange, MAX_VALUE, type SheetMessage } from "./report.ts";
@@ -278,14 +278,15 @@ export function cellFaults(
   if (error.details.length === 0) {
     return [messageAt(`${error.code.toLowerCase()}: ${error.message}`)];
   }
-  const faults = createNames && converted.faults.length > 0
-    ? error.details.filter(({ message }) => !CREATED.test(message))
-    : error.details;
+  const others = error.details.filter(({ message }) => !CREATED.test(message));
+  const isWritten = converted.faults.length + others.length === 0;
+  const faults = createNames && !isWritten ? others : error.details;
   return faults.map(({ code, message, ...place }) => {
     const pointer = "pointer" in place ? place.pointer : "";
-    const { column, cell, named, missing } = cellAt(pointer, converted);
+    const { column, cell, named, missing, inList } = cellAt(pointer, converted);
     const remedy = code === "required" && missing ? `: add the column ${missing}` : "";
-    const fault = messageAt(`${code}: ${named}${message}${remedy}`, column, cell);
+    const text = code === "required" && inList ? inList : `${named}${message}${remedy}`;
+    const fault = messageAt(`${code}: ${text}`, column, cell);
     if (!column) fault.column = pointer.slice(1) || null;
     if (!createNames && CREATED.test(message)) fault.message += ", or send create_names=true";
     return fault;
@@ -315,8 +316,10 @@ function cellAt(pointer: string, { body, set }: ConvertedRow) {
     ? undefined
     : columnOfEntry(field, label, inner);
   // If a cell has several entries, the message names the one at fault.
-  const value = found?.column.kind === "list" ? entry?.[inner] : undefined;
-  return { ...found, named: value ? `"${value}": ` : "", missing };
+  const listed = found?.column.kind === "list" ? entry : undefined;
+  const value = listed?.[inner];
+  const inList = listed && remedyInList(field, listed);
+  return { ...found, named: value ? `"${value}": ` : "", missing, inList };
 }
 
 /** The most characters of a message. Most have fewer than 200. */

@@ -16,6 +16,8 @@ interface OneCell {
   key(entry: Entry): string;
   /** Reads an entry. `stored`: those of the product. */
   read(text: string, stored: StoredEntries): Entry;
+  /** The sentence about an entry that lacks a field: how to write it. */
+  incomplete?(entry: Entry): string;
   /** Adds the fields that a cell cannot show, from the entry that it replaces. */
   complete?(entry: Entry, stored: StoredEntries): Entry;
 }
@@ -37,6 +39,8 @@ const LISTS: Readonly<Record<string, OneCell>> = {
           : same && { contributor_role_id: same.contributor_role_id },
       };
     },
+    incomplete: ({ contributor_name: name = "Ines Brandt" }) =>
+      `The role is missing: write it in brackets, such as ${name} (A01)`,
   },
   product_collections: {
     write: ({ collection_name: name, part_number: part }) =>
@@ -62,6 +66,8 @@ const LISTS: Readonly<Record<string, OneCell>> = {
       return stored.take(subjectKey(scheme, value)) ??
         { ...scheme && { subject_scheme_identifier: scheme }, [subjectField(scheme)]: value };
     },
+    incomplete: ({ subject_code: code = "FBA" }) =>
+      `The scheme is missing: write it before a colon, such as 93:${code}`,
     complete(entry, stored) {
       const scheme = entry.subject_scheme_identifier;
       const before = stored.takeFirst((one) => one.subject_scheme_identifier === scheme);
@@ -212,6 +218,11 @@ export function readList(
   return complete
     ? entries.map((entry) => left.has(entry) ? entry : complete(entry, left))
     : entries;
+}
+
+/** How to complete an entry that lacks a field, as a sentence. */
+export function remedyInList(field: string, entry: Entry): string | undefined {
+  return LISTS[field]?.incomplete?.(entry);
 }
 
 /** Returns the values that entries lose because a cell does not show them: the headings of codes. */

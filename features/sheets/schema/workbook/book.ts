@@ -1,3 +1,4 @@
+import type { ApiError } from "../../../../schema/errors.ts";
 import { excerpt } from "../../../../schema/excerpt.ts";
 import { MAX_ROW } from "../file.ts";
 import { type Archive, damaged, tooLarge, unsupported } from "./archive.ts";
@@ -49,8 +50,8 @@ export async function openBook(
   pace: Pace,
 ): Promise<Book> {
   const main = await mainPart(archive, pace);
-  const links = await readLinks(archive, main, pace);
   const { sheets, isFrom1904 } = await readSheets(archive, main, pace);
+  const links = await readLinks(archive, main, pace);
   const readable = sheets.filter(({ id }) => links.get(id)?.type === "worksheet");
   const sheet = readable.find(({ name }) => name.trim().toLowerCase() === "products") ??
     readable.find(({ state }) => state === "visible") ?? readable[0];
@@ -75,12 +76,17 @@ async function mainPart(archive: Archive, pace: Pace): Promise<string> {
     throw unsupported("The file is a document of LibreOffice (.ods)");
   }
   if (archive.has("xl/workbook.bin")) throw unsupported("The file is a binary workbook (.xlsb)");
-  if (!archive.has("_rels/.rels")) throw unsupported("The file is no Excel workbook");
+  if (!archive.has("_rels/.rels")) throw noWorkbook();
   const links = await readLinks(archive, "", pace);
   const { target } = links.values().find(({ type }) => type === "officeDocument") ?? {};
-  if (!target) throw unsupported("The file is no Excel workbook");
+  if (!target) throw noWorkbook();
   if (target.endsWith(".bin")) throw unsupported("The file is a binary workbook (.xlsb)");
   return target;
+}
+
+/** The error of an archive of something else, such as a document of Word. */
+function noWorkbook(): ApiError {
+  return unsupported("The file is no Excel workbook");
 }
 
 interface Link {
@@ -133,6 +139,7 @@ async function readSheets(
   await readAll(archive, main, {
     begin(path, attributes) {
       const element = path.at(-1);
+      if (path.length === 1 && element !== "workbook") throw noWorkbook();
       if (element === "workbookPr") isFrom1904 = /^(?:1|true)$/.test(attributes.date1904 ?? "");
       if (element !== "sheet" || path.at(-2) !== "sheets") return;
       if (sheets.length >= MAX_SHEETS) throw damaged("It has too many sheets");
@@ -186,7 +193,8 @@ async function readDayStyles(
   await readAll(archive, part, {
     begin(path, { numFmtId, formatCode = "" }) {
       const element = path.at(-1);
-      if (element === "numFmt" && areDays.size < MAX_STYLES) {
+      // Conditional formats have formats of their own, with other numbers.
+      if (element === "numFmt" && path.at(-2) === "numFmts" && areDays.size < MAX_STYLES) {
         areDays.set(Number(numFmtId), showsDay(Number(numFmtId), formatCode));
       }
       if (element === "xf" && path.at(-2) === "cellXfs" && formats.length < MAX_STYLES) {

@@ -44,11 +44,3 @@ export function dayOrTime(text: string): TypedCell {
     ? { kind: "day", text: day }
     : { kind: "time", text };
 }
-
-/** A number as programs show it: rounded to 15 digits, without an exponent. */
-export function numberText(number: number): string {
-  const rounded = Number(number.toPrecision(15));
-  const text = String(rounded);
-  if (!text.includes("e")) return text;
-  return Math.abs(rounded) < 1 ? rounded.toFixed(20).replace(/\.?(?<!0)0+$/, "") : text;
-}

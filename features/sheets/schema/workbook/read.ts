@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import { excerpt } from "../../../../schema/excerpt.ts";
-import { type Cell, isBlank, textOf, type TypedCell } from "../cell.ts";
+import { type Cell, isBlank, numberText, textOf, type TypedCell } from "../cell.ts";
 import { MAX_COLUMNS } from "../columns.ts";
 import { faultAt, MAX_ROW, type Row, type SheetFile } from "../file.ts";
 import type { FileMessage } from "../report.ts";
 import { type Archive, damaged, openArchive, tooLarge, unsupported } from "./archive.ts";
-import { cellOfSerial, dayOrTime, numberText } from "./days.ts";
+import { cellOfSerial, dayOrTime } from "./days.ts";
 import { type Book, openBook } from "./book.ts";
 import { Merges, readMerges } from "./merges.ts";
 import { SharedStrings, stringsBytes } from "./strings.ts";
@@ -130,6 +130,8 @@ class RowReader {
   #rows: ReadRow[] = [];
   /** The first hidden column, from 0. */
   #firstHidden = Infinity;
+  /** Whether the elements are those of rows. The anchor of a button has rows and columns, too. */
+  #isInRows = false;
   #row: { line: number; cells: Cell[]; hidden: boolean; length: number } | undefined;
   #line = 0;
   #column = -1;
@@ -153,12 +155,15 @@ class RowReader {
   }
 
   begin(path: readonly string[], attributes: Attributes): void {
+    if (!this.#isInRows) {
+      const element = path.at(-1);
+      this.#isInRows = element === "sheetData";
+      if (element === "col" && isTrue(attributes.hidden)) {
+        this.#firstHidden = Math.min(this.#firstHidden, Number(attributes.min) - 1);
+      }
+      return;
+    }
     switch (path.at(-1)) {
-      case "col":
-        if (isTrue(attributes.hidden)) {
-          this.#firstHidden = Math.min(this.#firstHidden, Number(attributes.min) - 1);
-        }
-        return;
       case "row":
         return this.#beginRow(attributes);
       case "c":
@@ -182,7 +187,11 @@ class RowReader {
   }
 
   end(path: readonly string[]): void {
+    if (!this.#isInRows) return;
     switch (path.at(-1)) {
+      case "sheetData":
+        this.#isInRows = false;
+        return;
       case "c":
         return this.#endCell();
       case "row":

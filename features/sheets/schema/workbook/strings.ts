@@ -48,7 +48,8 @@ export class SharedStrings {
   }
 
   at(index: number): string {
-    if (!(index >= 0 && index < this.#count)) throw damaged("A shared text is missing");
+    const isText = Number.isInteger(index) && index >= 0 && index < this.#count;
+    if (!isText) throw damaged("A shared text is missing");
     const [block = 0, from = 0, length = 0] = this.#places.subarray(3 * index, 3 * index + 3);
     return this.#blocks[block]!.toString("utf8", from, from + length);
   }
