@@ -87,7 +87,7 @@ export interface DatabaseSettings extends ConnectionSettings {
 }
 
 /** The statement that checks whether the database responds. */
-export const readiness = sql`select`;
+export const ping = sql`select`;
 
 /** The interval at which unused connections are closed, or the embedded database is maintained. */
 const HOUSEKEEPING_MS = 60_000;

@@ -63,7 +63,7 @@ const NOTHING_SENT: Sent = {
 /** A request whose caller is known. */
 type Known = Routed & { caller: AuthenticatedCaller };
 
-/** What the headers of a request say of its body. */
+/** The body that the headers of a request announce. */
 interface Announced {
   /** The `Idempotency-Key`. */
   key: string | undefined;
@@ -152,7 +152,7 @@ export function createGuard(
       return url.search.length > SHORT_QUERY ? shares.parsing.run(context, read) : read();
     };
 
-    /** Reads what the headers say of the body. */
+    /** Reads what the headers announce of the body. */
     const announcedBy = (request: Request, maxBytes: number): Announced => {
       const key = hasKey ? idempotencyKeyOf(request) : undefined;
       if (isBodyOptional && !announcesBody(request)) return { key, length: 0 };

@@ -2,6 +2,7 @@ import type { Queries } from "../db/database.ts";
 import { type Admitted, checkReady } from "./guard.ts";
 import { ApiError } from "../schema/errors.ts";
 import { IMPORT_GROUP_BYTES } from "../db/sizes.ts";
+import type { Pace } from "../schema/turns.ts";
 
 /*
  * Runs an import: a request whose body is read as it arrives and written in groups, such as a hundred
@@ -21,7 +22,7 @@ export interface Stream {
    * Lets other requests run. Throws `SERVICE_UNAVAILABLE` while the service stops, and
    * `REQUEST_TIMEOUT` if it is known that the client has closed the connection.
    */
-  pace: () => Promise<void>;
+  pace: Pace;
   /** Checks the credentials before a group, and holds memory for it. */
   admit: () => Promise<Disposable>;
 }

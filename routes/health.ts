@@ -1,4 +1,4 @@
-import { readiness } from "../db/database.ts";
+import { ping } from "../db/database.ts";
 import type { HandlerResponse, Routed } from "../middleware/context.ts";
 import { checkReady } from "../middleware/guard.ts";
 import { ok } from "../middleware/responses.ts";
@@ -15,6 +15,6 @@ export async function checkReadiness(
   { services, deadline }: Routed,
 ): Promise<HandlerResponse> {
   checkReady(services);
-  await services.database.for({ deadline }).lookUp(readiness);
+  await services.database.for({ deadline }).lookUp(ping);
   return ok('{"status":"ready"}');
 }

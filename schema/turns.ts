@@ -3,6 +3,9 @@
 /** Lets other requests run, if it is time to. */
 export type Pace = () => Promise<void> | void;
 
+/** Lets nothing else run: that of a command, whose process has no requests. */
+export const UNPACED: Pace = () => {};
+
 /** Work that yields where other requests may run. */
 export type InTurns<Result> = Generator<undefined, Result>;
 

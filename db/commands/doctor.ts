@@ -10,7 +10,7 @@ import { FolderInUse } from "../connections/embedded.ts";
 import { connectionAdvice } from "../connections/errors.ts";
 import { raw, sql, type Statement } from "../connections/sql.ts";
 import { noTimeLimits } from "../connections/transaction.ts";
-import { type DatabaseSettings, openDatabase, type Queries, readiness } from "../database.ts";
+import { type DatabaseSettings, openDatabase, ping, type Queries } from "../database.ts";
 import { pendingMigrations } from "../migrate.ts";
 import { isAtOrigin } from "../origin.ts";
 import { allOrganizations, miscounted, misindexed } from "./recount.ts";
@@ -195,7 +195,7 @@ const FACTS: Record<
 > = {
   database: async (database) => {
     const start = performance.now();
-    await database.lookUp(readiness);
+    await database.lookUp(ping);
     return Math.ceil(performance.now() - start);
   },
   "time-outs": (_, { database }) => database.prepare,

@@ -1,4 +1,5 @@
 import { escapeControls } from "../../schema/control_characters.ts";
+import { UNPACED } from "../../schema/turns.ts";
 import type { Entry } from "../../schema/bodies.ts";
 import { eraseContributor } from "./db/erase.ts";
 import type { ShownChange } from "./db/differences.ts";
@@ -18,9 +19,6 @@ import { undoHint } from "../../db/command_line/undo_hint.ts";
 import { ImportEnded } from "../../db/import_ended.ts";
 import { undoRequest } from "./db/undo.ts";
 import { UNDO_OUTCOMES, type UndoReport } from "./schema/undo.ts";
-
-/** Lets nothing else run: the process has no requests. */
-const pace = () => {};
 
 /** `deno task history`: who changed what, and the erasure of a contributor. */
 export const HISTORY_COMMANDS: Record<string, Command> = {
@@ -59,7 +57,7 @@ export const HISTORY_COMMANDS: Record<string, Command> = {
       using bar = openProgressBar(isDryRun ? "Checking" : "Undoing", "products");
       const report = await undoRequest(() => database, { request_id: request, since }, {
         isDryRun,
-        pace,
+        pace: UNPACED,
         progress: (products) => bar.show(products, {}),
       }).catch((error) => {
         if (!(error instanceof ImportEnded)) throw error;
@@ -111,11 +109,11 @@ async function* pagesOf(
   let after: string | undefined;
   for (let isMore = true; isMore;) {
     const page: HistoryPage = product
-      ? await listProductHistory(database, product, { limit: 100, after }, pace)
+      ? await listProductHistory(database, product, { limit: 100, after }, UNPACED)
       : await listHistory(
         database,
         { limit: 100, since, after: after === undefined ? after : historyCursorOf(after) },
-        pace,
+        UNPACED,
       );
     after = page.cursor;
     isMore = page.more;

@@ -1,4 +1,5 @@
 import { escapeControls } from "../../schema/control_characters.ts";
+import { UNPACED } from "../../schema/turns.ts";
 import type { Missing } from "./schema/readiness.ts";
 import { profileNames, profiles } from "./schema/profiles.ts";
 import { type CheckedProduct, listReadiness } from "./db.ts";
@@ -23,7 +24,7 @@ export const READINESS = command({
       const { products, meta } = await listReadiness(
         database,
         { profile, ready: json ? undefined : false, limit: 100, after },
-        () => Promise.resolve(),
+        UNPACED,
       );
       const lines = products.map((product) =>
         json ? JSON.stringify(product) : productLine(product)

@@ -55,12 +55,12 @@ interface FoundProduct extends KeyedProduct {
 /** Plans the operations up to the first one that depends on another's changes. */
 export async function planBatch(
   tx: Transaction,
-  items: readonly Placed[],
+  operations: readonly Placed[],
   results: BatchResults,
   pace: Pace,
 ): Promise<{ changing: Changing[]; later: Placed[] }> {
-  const found = await lockMatches(tx, items);
-  const { now, later } = independentPrefix(items, found);
+  const found = await lockMatches(tx, operations);
+  const { now, later } = independentPrefix(operations, found);
   const possible = await endUncreatable(tx, now, found, results);
   const restores = await planRestores(tx, possible, results, pace);
   const others = planOthers(possible, found, results);
@@ -81,12 +81,12 @@ export async function planBatch(
  */
 async function lockMatches(
   tx: Transaction,
-  items: readonly Placed[],
+  operations: readonly Placed[],
 ): Promise<FoundProduct[]> {
   const ids: string[] = [];
   const keys: ProductKey[] = [];
   const locks: LockKey[] = [];
-  for (const { operation } of items) {
+  for (const { operation } of operations) {
     if (operation.method === "restore") locks.push(restorationKey(operation.id));
     if (operation.method === "upsert") {
       keys.push(operation.key);
@@ -114,12 +114,12 @@ function writtenKeys(operation: BatchOperation): ProductKey[] {
 
 /** The longest prefix whose operations address and write different products and keys. */
 function independentPrefix(
-  items: readonly Placed[],
+  operations: readonly Placed[],
   found: readonly FoundProduct[],
 ): { now: Placed[]; later: Placed[] } {
   const written = new Set<string>();
   let hasRestored = false;
-  for (const [at, { operation }] of items.entries()) {
+  for (const [at, { operation }] of operations.entries()) {
     const touched = [
       ...found.filter((product) => addresses(operation, product))
         .map(({ id }) => id),
@@ -130,13 +130,13 @@ function independentPrefix(
     // The codes and ISBNs of the version are not known yet.
     const mayBeRestored = hasRestored && operation.method === "upsert";
     if (mayBeRestored || touched.some((name) => written.has(name))) {
-      return { now: items.slice(0, at), later: items.slice(at) };
+      return { now: operations.slice(0, at), later: operations.slice(at) };
     }
     hasRestored ||= operation.method === "restore";
     const names = writtenKeys(operation).map(keyName);
     for (const name of [...touched, ...names]) written.add(name);
   }
-  return { now: [...items], later: [] };
+  return { now: [...operations], later: [] };
 }
 
 function addresses(operation: BatchOperation, product: FoundProduct): boolean {
@@ -153,23 +153,23 @@ function addresses(operation: BatchOperation, product: FoundProduct): boolean {
 /** Ends the upserts that find no product and must not create one. */
 async function endUncreatable(
   tx: Transaction,
-  items: readonly Placed[],
+  operations: readonly Placed[],
   found: readonly FoundProduct[],
   results: BatchResults,
 ): Promise<readonly Placed[]> {
-  const errors = new Map(items.flatMap((item) => {
-    const { operation } = item;
+  const errors = new Map(operations.flatMap((placed) => {
+    const { operation } = placed;
     if (operation.method !== "upsert") return [];
     const { key, updateError, creationError } = operation;
     const isFound = found.some((product) => addresses(operation, product));
     // Errors of the body take precedence over an unknown code.
     const error = key.match === "product_code" ? updateError ?? creationError : creationError;
-    return isFound || !error ? [] : [[item, error] as const];
+    return isFound || !error ? [] : [[placed, error] as const];
   }));
-  if (errors.size === 0) return items;
+  if (errors.size === 0) return operations;
   const completed = await resolveNames<Write>(tx, [...errors.values()]);
   errors.keys().forEach(({ index }, i) => results.fail(index, completed[i] as ApiError));
-  return items.filter((item) => !errors.has(item));
+  return operations.filter((placed) => !errors.has(placed));
 }
 
 /**
@@ -184,15 +184,15 @@ const DELETED_HERE = detailAt(
 /** Plans the restorations. Those without a difference end here. */
 async function planRestores(
   tx: Transaction,
-  items: readonly Placed[],
+  operations: readonly Placed[],
   results: BatchResults,
   pace: Pace,
 ): Promise<Changing[]> {
   const changing: Changing[] = [];
-  const restores = items.flatMap((item) => {
-    const { index, operation } = item;
+  const restores = operations.flatMap((placed) => {
+    const { index, operation } = placed;
     if (operation.method !== "restore") return [];
-    if (!results.deleted.has(operation.id)) return [{ item, restoration: operation }];
+    if (!results.deleted.has(operation.id)) return [{ placed, restoration: operation }];
     results.fail(index, invalid("The operation", [DELETED_HERE]));
     return [];
   });
@@ -202,28 +202,28 @@ async function planRestores(
     restores.map(({ restoration }) => restoration),
     { pace, expect: (bytes) => results.expect(bytes) },
   );
-  restores.forEach(({ item }, i) => {
+  restores.forEach(({ placed }, i) => {
     const plan = planned[i]!;
-    if (plan instanceof ApiError) results.fail(item.index, plan);
+    if (plan instanceof ApiError) results.fail(placed.index, plan);
     else if (plan.isDone) {
-      results.succeed(item.index, 200, plan.change.id, plan.bytes);
-    } else changing.push({ ...item, change: plan.change, planned: plan });
+      results.succeed(placed.index, 200, plan.change.id, plan.bytes);
+    } else changing.push({ ...placed, change: plan.change, planned: plan });
   });
   return changing;
 }
 
 /** Plans the other operations. Those without a product, or with several, end here. */
 function planOthers(
-  items: readonly Placed[],
+  operations: readonly Placed[],
   found: readonly FoundProduct[],
   results: BatchResults,
 ): Changing[] {
-  return items.flatMap((item) => {
-    const { index, operation } = item;
+  return operations.flatMap((placed) => {
+    const { index, operation } = placed;
     const targets = found.filter((product) => addresses(operation, product));
     const change = changeBy(operation, targets);
     if (change instanceof ApiError) results.fail(index, change);
-    else if (change) return [{ ...item, change }];
+    else if (change) return [{ ...placed, change }];
     else if (operation.method === "delete") results.delete(index, operation.sentId, false);
     return [];
   });
@@ -315,29 +315,29 @@ async function endUnchanged(
   results: BatchResults,
   pace: Pace,
 ): Promise<Changing[]> {
-  const upserts = new Map<string, { item: Placed; change: Update }>();
+  const upserts = new Map<string, { placed: Placed; change: Update }>();
   const changing: Changing[] = [];
-  for (const item of planned) {
-    const { change } = item;
-    if (change.method === "update" && item.operation.method === "upsert") {
-      upserts.set(change.id, { item, change });
-    } else changing.push(item);
+  for (const placed of planned) {
+    const { change } = placed;
+    if (change.method === "update" && placed.operation.method === "upsert") {
+      upserts.set(change.id, { placed, change });
+    } else changing.push(placed);
   }
   const sizes = found.filter(({ id }) => upserts.has(id));
   for await (const products of readInGroups(tx, sizes)) {
     for (const { id, product } of products) {
-      const { item, change } = upserts.get(id)!;
+      const { placed, change } = upserts.get(id)!;
       const stored = await parseProduct(product, pace);
       const body = catchDefect(
         () => changedFields(stored, change.body),
-        () => void results.fail(item.index, defectError()),
+        () => void results.fail(placed.index, defectError()),
       );
       if (!body) continue;
       if (Object.keys(body).length > 0) {
-        changing.push({ ...item, change: { ...change, body } });
+        changing.push({ ...placed, change: { ...change, body } });
       } else {
         const bytes = Buffer.byteLength(product);
-        results.succeed(item.index, 200, id, bytes);
+        results.succeed(placed.index, 200, id, bytes);
       }
     }
   }

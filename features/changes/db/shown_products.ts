@@ -106,7 +106,6 @@ export function writeRows(state: ShownState & { own: string }, changed: Statemen
   const own = sql`${state.own}::bigint`;
   const isFirst = state.criteria === null;
   const before = sawEverything(state) ? BY_HISTORY : BY_ROWS;
-  const { leaves } = before;
   return sql`
     insert into recipient_products as m (
       organization_id, recipient_id, product_id, is_there, shown_version, change_version, isbn13, product_code,
@@ -133,51 +132,7 @@ export function writeRows(state: ShownState & { own: string }, changed: Statemen
         coalesce(p.product_code, stored.product_code, deleted.product_code, shown.product_code) as product_code,
         coalesce(record.record_reference, deleted.record_reference, shown.record_reference) as record_reference
       from (${changed}) c
-      ${
-    joinByKey(
-      "p",
-      sql`
-        select p.id, p.isbn13, p.product_code, p.change_version, p.created_at
-        from products p
-        where p.organization_id = ${organization} and p.id = c.id ${viewConditions(view)}`,
-    )
-  }
-      ${
-    joinByKey(
-      "shown",
-      sql`
-        select m.is_there, m.change_version, m.isbn13, m.product_code, m.record_reference
-        from recipient_products m
-        where m.organization_id = ${organization} and m.recipient_id = ${view.id} and m.product_id = c.id`,
-    )
-  }
-      ${
-    joinByKey(
-      "stored",
-      sql`
-        select y.isbn13, y.product_code, y.created_at
-        from products y
-        where y.organization_id = ${organization} and y.id = c.id ${leaves}`,
-    )
-  }
-      ${
-    joinByKey(
-      "deleted",
-      sql`
-        select x.isbn13, x.product_code, x.record_reference
-        from product_deletions x
-        where x.organization_id = ${organization} and x.product_id = c.id ${leaves}`,
-    )
-  }
-      ${
-    joinByKey(
-      "record",
-      sql`
-        select n.record_reference
-        from onix_records n
-        where n.organization_id = ${organization} and n.product_id = c.id ${leaves}`,
-    )
-  }
+      ${joinsOfProduct(view, before)}
       left join recipient_fetches last_fetch on last_fetch.organization_id = ${organization} and last_fetch.recipient_id = ${view.id}
       ${before.joins}
       offset 0
@@ -192,6 +147,50 @@ export function writeRows(state: ShownState & { own: string }, changed: Statemen
       product_code = excluded.product_code,
       record_reference = excluded.record_reference
   `;
+}
+
+/**
+ * Joins product `c` in the view as `p`, and the row that its feed has `shown`. For a product that
+ * leaves, also the numbers that other tables have of it.
+ */
+function joinsOfProduct(view: View, { leaves }: Before): Statement[] {
+  return [
+    joinByKey(
+      "p",
+      sql`
+        select p.id, p.isbn13, p.product_code, p.change_version, p.created_at
+        from products p
+        where p.organization_id = ${organization} and p.id = c.id ${viewConditions(view)}`,
+    ),
+    joinByKey(
+      "shown",
+      sql`
+        select m.is_there, m.change_version, m.isbn13, m.product_code, m.record_reference
+        from recipient_products m
+        where m.organization_id = ${organization} and m.recipient_id = ${view.id} and m.product_id = c.id`,
+    ),
+    joinByKey(
+      "stored",
+      sql`
+        select y.isbn13, y.product_code, y.created_at
+        from products y
+        where y.organization_id = ${organization} and y.id = c.id ${leaves}`,
+    ),
+    joinByKey(
+      "deleted",
+      sql`
+        select x.isbn13, x.product_code, x.record_reference
+        from product_deletions x
+        where x.organization_id = ${organization} and x.product_id = c.id ${leaves}`,
+    ),
+    joinByKey(
+      "record",
+      sql`
+        select n.record_reference
+        from onix_records n
+        where n.organization_id = ${organization} and n.product_id = c.id ${leaves}`,
+    ),
+  ];
 }
 
 /** Copies the deletions that the feed has shown a recipient while it had no criteria. */

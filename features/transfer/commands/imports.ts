@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { ApiError } from "../../../schema/errors.ts";
+import { UNPACED } from "../../../schema/turns.ts";
 import type { Outcome, Report } from "../../onix/schema/report/report.ts";
 import { readMessage } from "../../onix/schema/xml/read.ts";
 import type { SheetImportQuery } from "../../sheets/schema/query.ts";
@@ -75,7 +76,7 @@ export async function importWorkbook(
   query: SheetImportQuery,
 ): Promise<string> {
   const bytes = await readAtMost(source.bytes, MAX_PACKED);
-  const options = { maxUnpacked: MAX_UNPACKED, pace: () => Promise.resolve() };
+  const options = { maxUnpacked: MAX_UNPACKED, pace: UNPACED };
   const file = await openWorkbook([bytes], options).catch(throwDetails);
   return await importFile(database, file, query);
 }
@@ -103,7 +104,7 @@ async function importFile(
   using bar = openProgressBar(dryRun ? "Checking" : "Importing", "rows");
   const importing = importSheet(() => database, file, {
     ...query,
-    pace: () => Promise.resolve(),
+    pace: UNPACED,
     progress: (rows) => bar.show(rows, {}),
   });
   const { rows, refused, stale } = await printed(
@@ -123,7 +124,7 @@ export async function importOnix(
   using bar = openProgressBar(dryRun ? "Checking" : "Importing", "records");
   const importing = importMessage(() => database, readMessage(source.bytes), {
     ...options,
-    pace: () => Promise.resolve(),
+    pace: UNPACED,
     progress: (records) => bar.show(records, source.progress()),
   });
   const { records, rejected } = await printed(

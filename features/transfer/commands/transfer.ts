@@ -29,6 +29,7 @@ import {
 import { recordFetch } from "../../changes/db/view_state.ts";
 import { After, type Cursor } from "../../changes/schema.ts";
 import { viewNamed } from "../../recipients/db/recipients.ts";
+import { UNPACED } from "../../../schema/turns.ts";
 import type { View } from "../../../schema/view.ts";
 import { importCsv, importLines, importOnix, importWorkbook, throwDetails } from "./imports.ts";
 import { openProgressBar, writeOut } from "../../../db/command_line/output.ts";
@@ -152,7 +153,7 @@ async function exportRows(
     () => Promise.resolve(database),
     query,
     write,
-    () => Promise.resolve(),
+    UNPACED,
     view,
   )
     .catch(throwDetails);
