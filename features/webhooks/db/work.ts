@@ -1,4 +1,4 @@
-import { type organization, sql, type Statement } from "../../../db/connections/sql.ts";
+import { type organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { isOrigin } from "../../../db/origin.ts";
 import { timeline } from "../../changes/db/feed.ts";
@@ -50,10 +50,7 @@ export async function findWork(
  * to `waitingMax` waiting messages only for a webhook that has no due messages, but changes in the
  * feed.
  */
-export function selectWork(
-  { origin, timeline }: Place,
-  { limit, waitingMax }: WorkLimits,
-): Statement<Work> {
+export function selectWork(place: Place, { limit, waitingMax }: WorkLimits): Statement<Work> {
   return sql`
     select
       (select count(*) from webhooks where enabled)::int as enabled,
@@ -62,9 +59,7 @@ export function selectWork(
         from webhooks webhook
         where webhook.enabled and exists (
           select 1
-          from webhook_deliveries message
-          where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id
-            and message.status = 'waiting'
+          ${waitingMessages}
         )
       ) as is_waiting,
       (
@@ -75,53 +70,68 @@ export function selectWork(
           where webhook.enabled
             and coalesce(greatest(webhook.resumes_at, webhook.paused_until) <= now(), true)
             -- A restored dump must not call the receivers of the original.
-            and ${origin}::uuid is not null
+            and ${place.origin}::uuid is not null
+            and ${hasRoomInFlight}
             and (
-              select count(*)
-              from webhook_deliveries sent
-              where sent.organization_id = webhook.organization_id and sent.webhook_id = webhook.id
-                and sent.sent_until >= now()
-            ) < case when webhook.failures > 0 then 1 else ${MAX_IN_FLIGHT}::int end
-            and (
-              -- The next message is due. A webhook that backs off sends any message after its pause.
-              (
-                select min(message.next_attempt_at)
-                from webhook_deliveries message
-                where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id
-                  and message.status = 'waiting'
-                  and (message.sent_until is null or message.sent_until < now())
-              ) <= case when webhook.failures >= ${BACK_OFF_AFTER} then 'infinity' else now() end
+              ${hasDueMessage}
               -- Or the feed has something new, and nothing keeps the webhook from reading it.
-              or (
-                exists (${entriesAfter(sql`webhook.cursor`, sql`webhook.organization_id`, 1)})
-                -- The cursor is renewed daily, before it expires, and after a restore or a failover.
-                or (webhook.cursor ->> 'issuedAt')::bigint
-                  < extract(epoch from now() - interval '1 day') * 1000
-                or (webhook.cursor ->> 'origin')::uuid
-                  <> ${origin}::uuid
-                or (webhook.cursor ->> 'timeline')::bigint between 1 and ${timeline}::bigint - 1
-              )
+              or (${hasNews(place)})
               and not exists (
                 select 1
-                from webhook_deliveries message
-                where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id
-                  and message.status = 'waiting' and message.next_cursor is not null
+                ${waitingMessages} and message.next_cursor is not null
               )
-              and (
-                select message.id
-                from webhook_deliveries message
-                where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id
-                  and message.status = 'waiting'
-                order by message.next_attempt_at
-                offset ${waitingMax - 1}
-                limit 1
-              ) is null
+              and ${hasRoomToWait(waitingMax)}
             )
           order by random()
           limit ${limit}
         ) ready
       ) as ready
   `;
+}
+
+/** The FROM and WHERE of the messages of a `webhook` that wait. */
+const waitingMessages = raw(`
+  from webhook_deliveries message
+  where message.organization_id = webhook.organization_id and message.webhook_id = webhook.id
+    and message.status = 'waiting'`);
+
+/** Whether a webhook may send another message at once. */
+const hasRoomInFlight = sql`(
+  select count(*)
+  from webhook_deliveries sent
+  where sent.organization_id = webhook.organization_id and sent.webhook_id = webhook.id
+    and sent.sent_until >= now()
+) < case when webhook.failures > 0 then 1 else ${MAX_IN_FLIGHT}::int end`;
+
+/** Whether the next message is due. A webhook that backs off sends any message after its pause. */
+const hasDueMessage = sql`(
+  select min(message.next_attempt_at)
+  ${waitingMessages}
+    and (message.sent_until is null or message.sent_until < now())
+) <= case when webhook.failures >= ${BACK_OFF_AFTER} then 'infinity' else now() end`;
+
+/**
+ * Whether the feed has entries after the cursor of a webhook, or the cursor is to be renewed: daily,
+ * before it expires, and after a restore or a failover.
+ */
+function hasNews({ origin, timeline }: Place): Statement {
+  return sql`
+    exists (${entriesAfter(sql`webhook.cursor`, sql`webhook.organization_id`, 1)})
+    or (webhook.cursor ->> 'issuedAt')::bigint < extract(epoch from now() - interval '1 day') * 1000
+    or (webhook.cursor ->> 'origin')::uuid <> ${origin}::uuid
+    or (webhook.cursor ->> 'timeline')::bigint between 1 and ${timeline}::bigint - 1
+  `;
+}
+
+/** Whether fewer than `waitingMax` messages of a webhook wait. */
+function hasRoomToWait(waitingMax: number): Statement {
+  return sql`(
+    select message.id
+    ${waitingMessages}
+    order by message.next_attempt_at
+    offset ${waitingMax - 1}
+    limit 1
+  ) is null`;
 }
 
 /** Entries of an organization's feed after a cursor, about this many at most. */
