@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Entry } from "./bodies.ts";
 import { type ErrorDetail, invalid } from "./errors.ts";
-import { elementOf, type Field, type Fields } from "./fields.ts";
+import { elementOf, type Field, type Fields, type Rows } from "./fields.ts";
 import { objectsIn } from "./objects.ts";
 import { FIELDS, isFrontCover } from "./product.ts";
 import { described, Uuid } from "./values.ts";
@@ -150,9 +150,20 @@ function without(given: Entry, hidden: Hidden): Entry {
   return shown;
 }
 
+/** Whether a view leaves out the entries of a type, such as those of collateral that are texts. */
+export function isTypeLeftOut({ leave_out }: View, array: string, type: unknown): boolean {
+  const { types } = FIELDS[array] as Partial<Rows>;
+  const element = types?.[type as string]?.element;
+  return element !== undefined && leave_out.includes(element);
+}
+
 /** Returns a product, or the part of it in lists, as the view shows it. */
 export function projected(product: Entry, view: View): Entry {
   const shown = without(product, hiddenBy(view));
+  if (shown.collateral) {
+    shown.collateral = objectsIn(shown.collateral)
+      .filter(({ collateral_type }) => !isTypeLeftOut(view, "collateral", collateral_type));
+  }
   if (view.leave_out.includes("cover_image_url") && shown.supporting_resources) {
     shown.supporting_resources = objectsIn(shown.supporting_resources)
       .filter((resource) => !isFrontCover(resource));
@@ -192,16 +203,27 @@ export function isPriceSeen(
 }
 
 /** The types (List 58) of the amounts of `product_prices` in ONIX. */
-const TYPES_OF_AMOUNTS = { retail_price: "01", list_price: "01", retail_price_inc_tax: "02" };
+const TYPES_OF_AMOUNTS: Readonly<Record<string, string>> = {
+  retail_price: "01",
+  list_price: "01",
+  retail_price_inc_tax: "02",
+};
+
+/** Whether a view shows an amount of own prices in this currency. Without a name: any amount. */
+export function isOwnAmountSeen(view: View, currency: unknown, name = ""): boolean {
+  const { [name]: type } = TYPES_OF_AMOUNTS;
+  return (type ? [type] : Object.values(TYPES_OF_AMOUNTS))
+    .some((one) => isPriceSeen(view, currency, one));
+}
 
 /** Returns an own price with the amounts that the view shows, or none without an amount. */
 function ownPrice(price: Entry, view: View): Entry[] {
-  const hidden = Object.entries(TYPES_OF_AMOUNTS).filter(([, type]) =>
-    !isPriceSeen(view, price.currency_code, type)
+  const hidden = Object.keys(TYPES_OF_AMOUNTS).filter((name) =>
+    !isOwnAmountSeen(view, price.currency_code, name)
   );
   if (hidden.length === 0) return [price];
   const shown: Entry = { ...price };
-  for (const [name] of hidden) shown[name] = null;
+  for (const name of hidden) shown[name] = null;
   const isAnyLeft = Object.keys(TYPES_OF_AMOUNTS).some((name) => (shown[name] ?? null) !== null);
   return isAnyLeft ? [shown] : [];
 }

@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { OPERATIONS } from "../../routes/operations.ts";
 import { expandTables } from "../../routes/openapi/tables.ts";
 import { isList } from "../../schema/parameters.ts";
+import type { Entry } from "../../schema/bodies.ts";
+import type { Rows } from "../../schema/fields.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { LEFT_OUT } from "../../schema/view.ts";
 import { uuidv7 } from "../../db/uuid.ts";
@@ -240,6 +242,60 @@ it("learns nothing by any parameter", async ({ org, app }) => {
   // A link has the parameters that were sent: nothing else.
   for (const q of [MARKER, `${LEFT}-1`, "9780306406157"]) {
     assertEquals((await reader.get(`/api/products?q=${q}`)).body.meta.total, 0, q);
+  }
+});
+
+it("has columns of the prices that it sees, and is led to no other", async ({ org, app }) => {
+  const amounts = { retail_price: 4711.25, retail_price_inc_tax: 9.5, list_price: 4712.25 };
+  await org.create({
+    product_prices: [{ currency_code: "EUR", ...amounts }, { currency_code: "CHF", ...amounts }],
+  });
+  const reader = await bound(app, org, { currencies: ["EUR"], price_types: ["02"] });
+  const header = (await reader.get("/api/csv/products")).text.split("\r\n")[0]!;
+  assertEquals(header.match(/product_prices[^,]+/g), ["product_prices[EUR].retail_price_inc_tax"]);
+  for (const name of ["EUR].retail_price", "EUR].list_price", "CHF].retail_price_inc_tax"]) {
+    const { status, text } = await reader.get(`/api/csv/products?columns=product_prices[${name}`);
+    assertEquals([status, /left_out/.test(text)], [400, true], text);
+  }
+  const { text } = await reader.get("/api/csv/products?columns=product_pricess[EUR].list_price");
+  assert(/unknown_column/.test(text) && !/did you mean/.test(text), text);
+});
+
+it("sees no entry whose element of ONIX is left out, of which an array has several", async ({ org, app }) => {
+  const marked: Record<string, object> = {
+    text_content: { text_type: "03", text: LEFT, text_author: LEFT },
+    cited_content: { source_title: LEFT, citation_note: LEFT },
+    award: { prize_name: LEFT },
+  };
+  const { types = {} } = FIELDS.collateral as Rows;
+  for (const [type, { element }] of Object.entries(types)) {
+    const others = Object.keys(types).filter((other) => other !== type);
+    const seen = (other: string) => JSON.parse(JSON.stringify(marked[other]).replaceAll(LEFT, "x"));
+    const { id } = await org.create({
+      collateral: [
+        { collateral_type: type, ...marked[type] },
+        ...others.map((other) => ({ collateral_type: other, ...seen(other) })),
+      ],
+    });
+    const reader = await bound(app, org, { name: element, leave_out: [element] });
+    const { body } = await reader.get(`/api/products/${id}`);
+    const shown = body.data.collateral.map((one: Entry) => one.collateral_type);
+    assertEquals(shown, others, element);
+    for (
+      const path of [
+        `/api/products/${id}`,
+        `/api/onix/products/${id}`,
+        "/api/products?include=collateral",
+        "/api/products/changes?include=collateral",
+        "/api/csv/products",
+      ]
+    ) {
+      const { text } = await reader.get(path);
+      assert(!text.includes(LEFT), `${element}: ${path}`);
+    }
+    const { status } = await reader.get("/api/csv/products?columns=collateral[03].source_title");
+    assertEquals(status, type === "text_content" ? 400 : 200, element);
+    await org.delete(`/api/products/${id}`);
   }
 });
 

@@ -3,12 +3,13 @@ import type { ListQuery } from "../../../schema/list_query.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import {
   isLeftOut,
+  isOwnAmountSeen,
   isPriceSeen,
+  isTypeLeftOut,
   leftOutDetail,
   projected,
   type View,
 } from "../../../schema/view.ts";
-import type { Entry } from "../../../schema/bodies.ts";
 import type { Cell } from "../schema/cell.ts";
 import { SUPPLY_PRICES } from "../schema/supply_prices.ts";
 import { writeCell } from "../schema/cells.ts";
@@ -135,9 +136,9 @@ async function findColumns(
       hidden.push(printable(name));
       continue;
     }
-    const column = reader.read(name);
-    if (typeof column !== "string" && view && isHidden(column, view)) hidden.push(column.name);
-    else if (typeof column === "string") faults.push(column);
+    const column = reader.find(name);
+    if (!column) faults.push(reader.explain(name, (near) => !view || !isHidden(near, view)));
+    else if (view && isHidden(column, view)) hidden.push(column.name);
     else if (!columns.has(column.name)) columns.set(column.name, column);
     else faults.push(`duplicate: Two columns are ${printable(column.name)}`);
   }
@@ -161,10 +162,11 @@ function isOfLeftOutField(name: string, view: View): boolean {
 function isHidden({ field, inner, key }: SheetColumn, view: View): boolean {
   const place = field === SUPPLY_PRICES ? "product_territories.supply_details.prices" : field;
   if (isLeftOut(view, inner ? `${place}.${inner}` : place)) return true;
-  if (typeof key !== "object" || !("currency_code" in key)) return false;
-  const { currencies, price_types } = view;
-  const { currency_code, price_type = price_types?.[0] } = key as Entry;
-  return !isPriceSeen({ currencies, price_types }, currency_code, price_type);
+  if (typeof key !== "object") return false;
+  const { currency_code, price_type, collateral_type } = key;
+  if (field === SUPPLY_PRICES) return !isPriceSeen(view, currency_code, price_type);
+  if (field === "product_prices") return !isOwnAmountSeen(view, currency_code, inner);
+  return isTypeLeftOut(view, field, collateral_type);
 }
 
 /** The condition that product `id` is in the view. Always true without one. */

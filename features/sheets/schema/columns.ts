@@ -54,11 +54,6 @@ export class ColumnReader {
     this.#nearCustomField = speller(customFields);
   }
 
-  /** Returns the column, or the fault of its name as `code: Sentence`. */
-  read(name: string): SheetColumn | string {
-    return this.find(name) ?? this.explain(name);
-  }
-
   /** The column with a name. */
   find(name: string): SheetColumn | undefined {
     const inList = IN_LIST.exec(name.toLowerCase());
