@@ -452,6 +452,9 @@ const REMOVED: Record<string, [first: string[], block: string, left: string[]]> 
   "with its market": [["GB", "DE"], "ProductSupply(MarketReference=DE Market(Territory(CountriesIncluded=DE)))", ["GB"]],
   "which is the only one": [["DE"], "ProductSupply(MarketReference=DE)", []],
   "which nobody has": [["GB"], "ProductSupply(MarketReference=FR)", ["GB"]],
+  "by an empty supply": [["GB", "DE"], "ProductSupply(MarketReference=DE SupplyDetail())", ["GB"]],
+  "by a supply of nothing": [["GB", "DE"], "ProductSupply(MarketReference=DE SupplyDetail(Supplier(SupplierName=)))", ["GB"]],
+  "of all, by an empty block": [["GB", "DE"], "ProductSupply()", []],
 };
 
 it("a market that the sender takes away has no supply, in any release", async ({ org, onix, product }) => {

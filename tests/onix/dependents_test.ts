@@ -7,6 +7,7 @@ import { COLLATERAL_TYPES } from "../../features/onix/schema/mapping/collateral.
 import { MAPPED_FIELDS } from "../../features/onix/schema/mapping/mapping.ts";
 import { DEPENDENTS, INDEPENDENT } from "../../features/onix/schema/rules/dependents.ts";
 import { childNames, isPartOf } from "../../features/onix/schema/rules/facts.ts";
+import { RELEASES } from "../../features/onix/schema/rules/releases.ts";
 import { least, xml } from "./records.ts";
 import { imported, message, recordsOf, writeRecord, written } from "./support.ts";
 
@@ -144,6 +145,16 @@ const CASES: [what: string, parts: { detail?: string; rest?: string }, edit: (pr
     (product) => product.languages[0].country_code = "IE", /IE/, /GB-SCT/],
   ["a heading in two languages", { detail: `Subject(SubjectSchemeIdentifier=93 SubjectCode=FBA ${LANGUAGES("SubjectHeadingText")})` },
     (product) => product.subjects[0].subject_heading_text = "New", /New/, /Old/],
+  ["the qualifier of a price", { rest: SUPPLY('Price(PriceType=02 PriceQualifier=05 PriceTypeDescription="For readers" PriceAmount=9.99 CurrencyCode=GBP)') },
+    (product) => product.product_territories[0].supply_details[0].prices[0].price_qualifier = "06", /PriceQualifier>06/, /For readers/],
+  ["the day of publication, and the same in words", { rest: "PublishingDetail(PublishingDate(PublishingDateRole=01 Date=20270301) PublishingDate(PublishingDateRole=01 Date[dateformat=12]=Oldish) PublishingDate(PublishingDateRole=02 Date=20270101))" },
+    (product) => product.publication_date = "2027-09-01", /20270901[^]*20270101/, /Oldish/],
+  ["another date, and the same in words", { rest: "PublishingDetail(PublishingDate(PublishingDateRole=02 Date=20270301) PublishingDate(PublishingDateRole=02 Date[dateformat=12]=Oldish) PublishingDate(PublishingDateRole=01 Date=20270101))" },
+    (product) => product.publishing_dates[0].date = "2027-09-01", /20270901[^]*20270101/, /Oldish/],
+  ["no such date any more", { rest: "PublishingDetail(PublishingDate(PublishingDateRole=02 Date=20270301) PublishingDate(PublishingDateRole=02 Date[dateformat=12]=Oldish) PublishingDate(PublishingDateRole=01 Date=20270101))" },
+    (product) => product.publishing_dates = [], /20270101/, /20270301|Oldish/],
+  ["a date of a market", { rest: "ProductSupply(MarketPublishingDetail(MarketPublishingStatus=02 MarketDate(MarketDateRole=01 Date=20270301) MarketDate(MarketDateRole=01 Date[dateformat=12]=Oldish)) SupplyDetail(Supplier(SupplierRole=01 SupplierName=Quay) ProductAvailability=20 UnpricedItemType=04))" },
+    (product) => product.product_territories[0].market_publishing_detail.market_dates[0].date = "2027-09-01", /20270901/, /Oldish/],
   ["no edition", { detail: "NoEdition()" }, (product) => product.edition_number = 2, /EditionNumber>2/, /NoEdition/],
   ["the form of a name, and its titles", { detail: "Contributor(ContributorRole=A01 NameType=01 PersonName=Jane TitlesBeforeNames=Old)" },
     (product) => product.contributors[0].contributor_name = "Jan", /PersonName>Jan</, /Old|NameType/],
@@ -159,15 +170,53 @@ Deno.test("What says a changed value again, or only holds for it, goes with it",
       message(least("1", { detail: xml(detail), rest: xml(rest) })),
     );
     const { book, received } = imported(record!, header);
-    const before = await written([writeRecord(book, received, "3.1").record], "3.1");
-    assertMatch(before, gone, what);
+    const sentNow = async () => {
+      const texts = RELEASES.map((release) =>
+        written([writeRecord(book, received, release).record], release)
+      );
+      return (await Promise.all(texts)).join("");
+    };
+    assertMatch(await sentNow(), gone, what);
     edit(book.product);
     for (const contributor of Object.values(book.contributors)) {
       contributor.name = (book.product as Any).contributors[0].contributor_name;
     }
-    const after = await written([writeRecord(book, received, "3.1").record], "3.1");
+    const after = await sentNow();
     assertMatch(after, sent, what);
     assertEquals(gone.exec(after)?.[0], undefined, `${what}: ${after}`);
+  }
+});
+
+/** What becomes of a collection, and the titles of the product, which repeat its title and number. */
+// deno-fmt-ignore
+const COLLECTIONS: [what: string, edit: (product: Any) => void, titles: string[]][] = [
+  ["has another name", (product) => product.collections[0].name = "Waves", ["Emma", "3 Waves"]],
+  ["has another number", (product) => product.product_collections[0].part_number = "4", ["Emma", "4 Tides"]],
+  ["has no number", (product) => product.product_collections[0].part_number = null, ["Emma", "Tides"]],
+  ["is gone", (product) => product.product_collections = [], ["Emma"]],
+  ["is as before", (product) => product.page_count = 7, ["Emma", "3 Tides", "Emma, from Tides"]],
+];
+
+Deno.test("The title of a collection in that of the product is that of the collection", async () => {
+  const title = (level: string, rest: string) => `TitleElement(TitleElementLevel=${level} ${rest})`;
+  const ofCollection = title("02", "PartNumber=3 TitleText=Tides");
+  const detail = `Collection(CollectionType=10 TitleDetail(TitleType=01 ${ofCollection})) ` +
+    `TitleDetail(TitleType=01 ${
+      title("01", "TitleText=Emma")
+    } ${ofCollection} TitleStatement="Emma, from Tides")`;
+  for (const [what, edit, titles] of COLLECTIONS) {
+    const { header, records: [record] } = await recordsOf(
+      message(least("1", { title: "", detail: xml(detail) })),
+    );
+    const { book, received } = imported(record!, header);
+    edit(book.product);
+    const { record: out } = writeRecord(book, received, "3.1");
+    const [own] = out.children.find(({ name }) => name === "DescriptiveDetail")!.children
+      .filter(({ name }) => name === "TitleDetail");
+    const found = own!.children.filter(({ name }) => name !== "TitleType").map((each) =>
+      each.text || each.children.slice(1).map(({ text }) => text).join(" ")
+    );
+    assertEquals(found, titles, what);
   }
 });
 

@@ -231,6 +231,15 @@ const OTHERS: [...Row, gone: RegExp, stays?: RegExp][] = [
     /secret\.example/],
 ];
 
+/** Parts of a price with an element of a later revision, which may limit them: they go, and the price stays. */
+// deno-fmt-ignore
+const PARTS_OF_PRICES: [part: string, form: string][] = [
+  ["Discount", "Discount(DiscountPercent=71.3 ZoneKind=7)"],
+  ["DiscountCoded", "DiscountCoded(DiscountCodeType=05 DiscountCode=71.3 ZoneKind=7)"],
+  ["Tax", "Tax(TaxType=01 TaxRatePercent=71.3 ZoneKind=7)"],
+  ["ComparisonProductPrice", "ComparisonProductPrice(ProductIdentifier(ProductIDType=15 IDValue=9780306406157) PriceAmount=71.3 ZoneKind=7)"],
+];
+
 const ANY_RIGHTS = /SalesRightsType|sales_rights_type|\b(?:AT|CH|ROW|WORLD)\b/;
 
 const CASES: Case[] = [
@@ -241,6 +250,14 @@ const CASES: Case[] = [
     }${form} PriceAmount=12.34) Price(PriceType=02 PriceAmount=77.7 CurrencyCode=GBP)))`,
     says: says.replace(" ", " ProductSupply/SupplyDetail/Price[1]/"),
     gone: /12\.34/,
+    stays: /77\.7/,
+  })),
+  ...PARTS_OF_PRICES.map(([part, form]): Case => ({
+    name: `a part of a price with an element of a later revision: ${part}`,
+    rest:
+      `ProductSupply(SupplyDetail(${SUPPLIER} Price(PriceType=02 PriceAmount=77.7 CurrencyCode=GBP ${form})))`,
+    says: `unknown_element ProductSupply/SupplyDetail/Price/${part}/ZoneKind`,
+    gone: /71\.3/,
     stays: /77\.7/,
   })),
   ...RIGHTS.map(([name, says, form]): Case => ({

@@ -14,6 +14,7 @@ import type { Codec } from "./codec.ts";
 import { type Keys, matchEntries, matchKeysOf } from "./matching.ts";
 import type { RecordReader } from "./record_reader.ts";
 import { missingPart } from "./required.ts";
+import { removeOtherDates } from "./dates.ts";
 import { renumberIfNumbered } from "./sequence.ts";
 
 /*
@@ -82,15 +83,22 @@ export function compositesOf(name: string, codec: EntryCodec): Codec {
       const later = objectsIn(now);
       const elements = earlier.map((entry) => reader.elementOf(entry)!);
       const olds = entriesBefore(earlier, later, codec);
+      const written: Element[] = [];
       const wanted = later.map((entry) => {
         const old = olds.get(entry) ?? {};
         const found = reader.elementOf(old) ?? element(name, []);
         if (!isEqual(codec.project(entry), codec.project(old))) {
           codec.write(found, entry, old, reader);
+          written.push(found);
         }
         return found;
       });
       replaceChildren(composite, elements, wanted);
+      const removed = elements.filter((each) => !wanted.includes(each));
+      const unread = childrenOf(composite, name).filter((each) =>
+        !wanted.includes(each) && !codec.isElsewhere?.(each)
+      );
+      removeOtherDates(composite, [...written, ...removed], unread);
       removeDependents(composite, name);
       const isInPlace = wanted.length === elements.length &&
         wanted.every((each, i) => each === elements[i]);

@@ -10,6 +10,7 @@ import {
   setChild,
 } from "../xml/element.ts";
 import { type Codec, textOf } from "./codec.ts";
+import { removeOtherDates } from "./dates.ts";
 import { readDay, readLeaf } from "./leaf.ts";
 import { isAtSegment, type Segment, segmentsOf, walk } from "./path.ts";
 import type { RecordReader } from "./record_reader.ts";
@@ -76,8 +77,12 @@ export function codecAt(path: string, { isWhole = false } = {}): Codec {
       for (const segment of rest) trail.push(addInOrder(trail.at(-1)!, segment));
       // The attributes name the source of the old value and its date: `sourcename`, `datestamp`.
       if (trail[1]) trail[1].attributes = {};
-      if (leaf === "Date" && text) writeDate(trail.at(-1)!, text);
-      else setChild(trail.at(-1)!, leaf, text);
+      const [parent, last] = trail.slice(-2) as [Element, Element?];
+      if (last && leaf === "Date" && text) {
+        writeDate(last, text);
+        const others = childrenOf(parent, last.name).filter((each) => each !== last);
+        removeOtherDates(parent, [last], others);
+      } else setChild(trail.at(-1)!, leaf, text);
     },
   };
 }

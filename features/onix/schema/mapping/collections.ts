@@ -1,7 +1,16 @@
 import { about, column, type Fields, required } from "../../../../schema/fields.ts";
 import { distinctBy, objectsIn } from "../../../../schema/objects.ts";
 import { heading, text } from "../../../../schema/values.ts";
-import { child, childrenOf, childValue, type Element, setChild, valueOf } from "../xml/element.ts";
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  removeChildren,
+  replaceChildren,
+  setChild,
+  valueOf,
+} from "../xml/element.ts";
 import {
   addTitle,
   claimTitle,
@@ -78,10 +87,52 @@ const COLLECTION_ENTRY: EntryCodec = {
   keepsRest: true,
 };
 
+const COLLECTIONS = compositesOf("Collection", COLLECTION_ENTRY);
+
 export const collections: FieldCodec = {
-  ...compositesOf("Collection", COLLECTION_ENTRY),
+  ...COLLECTIONS,
+  write(descriptive, now, before, reader) {
+    COLLECTIONS.write(descriptive, now, before, reader);
+    for (const old of objectsIn(before)) {
+      const collection = reader.elementOf(old)!;
+      const isGone = !descriptive.children.includes(collection);
+      updateTitlesOfProduct(descriptive, old, isGone ? undefined : collection);
+    }
+  },
   project: (value) => unlessEmpty(objectsIn(value).map(COLLECTION_ENTRY.project)),
 };
+
+/**
+ * Updates the titles of the product that repeat the title and number of a collection. If the
+ * collection is gone, they lose it.
+ */
+function updateTitlesOfProduct(
+  descriptive: Element,
+  old: Record<string, unknown>,
+  collection: Element | undefined,
+): void {
+  const titled = collection && titledElement(collection);
+  const name = titled && textOfTitle(titled);
+  const number = collection && firstPartNumber(collection)?.value;
+  const hasOtherNumber = number !== scalar(old.part_number);
+  if (name === old.name && !hasOtherNumber) return;
+  const own = titleElements(descriptive, "01").find(textOfTitle);
+  for (const detail of childrenOf(descriptive, "TitleDetail")) {
+    const repeated = childrenOf(detail, "TitleElement").filter((each) =>
+      each !== own && childValue(each, "TitleElementLevel") !== "01" &&
+      textOfTitle(each) === old.name
+    );
+    if (repeated.length === 0) continue;
+    removeChildren(detail, "TitleStatement");
+    if (name === undefined) replaceChildren(detail, repeated, []);
+    else {
+      for (const each of repeated) {
+        writeTitle(each, name);
+        if (hasOtherNumber && child(each, "PartNumber")) setChild(each, "PartNumber", number);
+      }
+    }
+  }
+}
 
 /** Whether both entries name the same collection. */
 export function isSameCollection(

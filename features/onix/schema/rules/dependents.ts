@@ -51,6 +51,8 @@ export const DEPENDENTS: Readonly<Record<string, Readonly<Record<string, readonl
       "PrintedOnProduct",
       "PositionOnProduct",
     ],
+    // It describes both.
+    PriceQualifier: ["PriceTypeDescription"],
     PriceType: ["PriceTypeDescription"],
   },
   Prize: {

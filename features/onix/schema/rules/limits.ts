@@ -74,15 +74,21 @@ const ADDS: Readonly<Record<string, readonly string[]>> = {
 const ADDING =
   /(?:Name|NameInverted|Note|Description|Text|Statement|Comment|Identifier|IDType|IDValue|Link|Website)$/;
 
+/** The tables of this file, as JSON can write them. */
+export const LIMIT_TABLES = [[...LIMITS], [...LIMITS_IN], ADDS, ADDING.source];
+
 /** Whether an element is of no release, not even of 2.1. */
 function isUnknown(name: string): boolean {
   return knownTag(name) === undefined && nameInOnix21(name) === undefined;
 }
 
+/** A price and its parts. An unknown element may limit each of them. */
+const PARTS_OF_PRICES = split("Price PriceCoded Tax Discount DiscountCoded ComparisonProductPrice");
+
 /** Whether an element limits the composite that it stands in. */
 export function limits(name: string, composite = ""): boolean {
   if (LIMITS.has(name)) return true;
-  if (composite === "Price" && isUnknown(name)) return !adds(name, composite);
+  if (PARTS_OF_PRICES.includes(composite) && isUnknown(name)) return !adds(name, composite);
   return LIMITS.has(composite)
     ? !adds(name, composite)
     : LIMITS_IN.get(composite)?.includes(name) ?? false;

@@ -1,6 +1,13 @@
 import { isAtMostOnce } from "../rules/facts.ts";
 import { isRight, isSupplyWithoutMarkets, limits, PERIODS } from "../rules/limits.ts";
-import { child, childValue, type Element, hasSameContent } from "../xml/element.ts";
+import {
+  child,
+  childrenOf,
+  childValue,
+  type Element,
+  hasSameContent,
+  hasText,
+} from "../xml/element.ts";
 import { lossesOf, lossOfMisspelt } from "./lost_parts.ts";
 import { hasLimitingRole, lossOfCurrency } from "./lost_values.ts";
 import { duplicate, type Loss } from "./losses.ts";
@@ -25,6 +32,7 @@ export function withhold(record: Element): Loss[] {
     const lost = lostIn(block, losses);
     for (const each of lost) each.isWithheld = true;
     if (block.name === "ProductSupply") {
+      withholdEmptyDetails(block);
       block.isWithheld = isSupplyLost(block, lost) || isMarketRemoval(block);
     } else if (block.name === "PublishingDetail") {
       // A second block has no place in a message: its rights would be lost.
@@ -43,25 +51,35 @@ export function withhold(record: Element): Loss[] {
   return losses;
 }
 
+/** Withholds the details of a supply that say nothing. */
+function withholdEmptyDetails(supply: Element): void {
+  for (const each of childrenOf(supply, "SupplyDetail")) each.isWithheld = !hasText(each);
+}
+
 /** Withholds the supplies that only remove a market, such as those that a user has emptied. */
 export function withholdMarketRemovals(record: Element): void {
   for (const block of record.children) block.isWithheld ||= isMarketRemoval(block);
 }
 
 /**
- * Whether a block only removes the supply of a market: it has the reference of that and no details.
- * It is kept in the record, and no supply is invented for it.
+ * Whether a block only removes the supply of a market: it has the reference of that, or nothing, and
+ * no details. It is kept in the record, and no supply is invented for it.
  */
 function isMarketRemoval(block: Element): boolean {
-  return block.name === "ProductSupply" && child(block, "MarketReference") !== undefined &&
-    !block.children.some(({ name }) => name === "SupplyDetail");
+  if (block.name !== "ProductSupply" || block.children.some(isDetail)) return false;
+  return child(block, "MarketReference") !== undefined || !hasText(block);
+}
+
+/** Whether an element is a detail of a supply that says something. */
+function isDetail(each: Element): boolean {
+  return each.name === "SupplyDetail" && hasText(each);
 }
 
 /** Whether a supply has lost the last of its markets, or all of its details. */
 function isSupplyLost(supply: Element, lost: readonly Element[]): boolean {
   const { name, children } = supply;
   const left = children.filter((each) => !each.isWithheld);
-  const hadDetails = children.some((each) => each.name === "SupplyDetail");
+  const hadDetails = children.some(isDetail);
   return lost.length > 0 && isSupplyWithoutMarkets(name, left) ||
     hadDetails && !child(supply, "SupplyDetail");
 }
