@@ -2,10 +2,14 @@ import type { Services } from "../middleware/context.ts";
 import { pathOf } from "../middleware/request.ts";
 import { ApiError } from "../schema/errors.ts";
 import { isShared, nounOf, TABLES_BY_PATH } from "../schema/records.ts";
-import { bareIsbn } from "../schema/values.ts";
+import { bareIsbn, UUID_PATTERN } from "../schema/values.ts";
 
-/** A path with another value in place of the id: its resource, and that value. */
-const WITHOUT_ID = /^(\/[a-z-]+)\/([^/]+)(?:\/.*)?$/;
+/** A path with an id, or another value in its place: the resource, and that value. */
+const WITH_ID = new RegExp(
+  `^(?:/onix|/publishing-programs/${UUID_PATTERN})?(/[a-z-]+)/([^/]+)(?:/.*)?$`,
+);
+
+const UUID = new RegExp(`^${UUID_PATTERN}$`);
 
 /** Paths that monitors request by convention. */
 const HEALTH = /\/health(?:z|check)?(?:\/|$)/;
@@ -43,20 +47,32 @@ export function unknownPath(
  * `/product-forms/BC`.
  */
 function findById(path: string, prefix: string): string | undefined {
-  const [, resource = "", given = ""] = WITHOUT_ID.exec(path) ?? [];
-  if (resource === "/products") {
-    const isbn = ISBN.test(given) ? bareIsbn(given) : undefined;
-    const search = isbn
-      ? `by ISBN, use ${prefix}/products?isbn${isbn.length}=${isbn}`
-      : `for products, use ${prefix}/products?search=`;
-    return `The path of a product requires its id, a UUID: to search ${search}`;
+  const [, resource = "", given = ""] = WITH_ID.exec(path) ?? [];
+  if (UUID.test(given)) return;
+  const list = `${prefix}${resource}`;
+  const requires = (noun: string) => `The path of a ${noun} requires its id, a UUID`;
+  switch (resource) {
+    case "/products": {
+      const isbn = ISBN.test(given) ? bareIsbn(given) : undefined;
+      const search = isbn
+        ? `by ISBN, use ${list}?isbn${isbn.length}=${isbn}`
+        : `for products, use ${list}?search=`;
+      return `${requires("product")}: to search ${search}`;
+    }
+    case "/recipients":
+      return `${requires("recipient")}: to find it by name, use ${list}?name=${given}`;
+    case "/webhooks":
+      return `${requires("webhook")}, which ${list} lists`;
+    case "/code-lists":
+      return `The path of a code list requires its number, which ${list} lists`;
   }
   const table = TABLES_BY_PATH.get(resource);
   if (!table) return;
   // Code lists have no filter by name: their lists are short.
   const parameter = isShared(table) ? "code" : "name";
-  return `The path of a ${nounOf(table)} requires its id, a UUID: to find it by ${parameter}, ` +
-    `use ${prefix}${resource}?${parameter}=${given}`;
+  return `${
+    requires(nounOf(table))
+  }: to find it by ${parameter}, use ${list}?${parameter}=${given}`;
 }
 
 function notFound(message: string): ApiError {

@@ -10,7 +10,7 @@ import { startSleepers } from "../support/app/sleepers.ts";
 Deno.test("The protocol", async ({ step: it }) => {
   await using app = await openApp();
   const org = await app.organization();
-  const { path } = await org.create({ title: "Emma" });
+  const { id, path } = await org.create({ title: "Emma" });
   const asWriter = { "x-api-key": org.key };
 
   await it("checks version, path, credentials and body in this order", async () => {
@@ -89,6 +89,21 @@ Deno.test("The protocol", async ({ step: it }) => {
       "/api/products//": "Unknown path: paths have no slash at the end: use /api/products",
       "/docs/": "Unknown path: paths have no slash at the end: use /docs",
       "/api/nothing/Penguin": "Unknown path: see /docs and /api/openapi.json",
+      "/api/onix/products/9780141439587":
+        "The path of a product requires its id, a UUID: to search by ISBN, use /api/products?isbn13=9780141439587",
+      [`/api/publishing-programs/${id}/products/Emma`]:
+        "The path of a product requires its id, a UUID: to search for products, use /api/products?search=",
+      "/api/publishing-programs/Spring/products":
+        "The path of a publishing program requires its id, a UUID: to find it by name, use /api/publishing-programs?name=Spring",
+      "/api/recipients/Shop":
+        "The path of a recipient requires its id, a UUID: to find it by name, use /api/recipients?name=Shop",
+      "/api/webhooks/x/deliveries":
+        "The path of a webhook requires its id, a UUID, which /api/webhooks lists",
+      "/api/code-lists/Thema":
+        "The path of a code list requires its number, which /api/code-lists lists",
+      [`${path}/nothing`]: "Unknown path: see /docs and /api/openapi.json",
+      [`/api/publishers/${id.toUpperCase()}/nothing`]:
+        "Unknown path: see /docs and /api/openapi.json",
       "/api/products/Emma/history":
         "The path of a product requires its id, a UUID: to search for products, use /api/products?search=",
     };
