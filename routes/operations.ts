@@ -200,7 +200,7 @@ export const OPERATIONS: readonly OperationRow[] = [
     handler: records.listOfProgram, query: PageParameters,
     response: "ProgramProductsResponse", headers: ["Link"] }),
   operation("PUT /publishing-programs/{id}/products/{product_id}", "addProgramProduct", {
-    permission: "write", handler: records.addProduct, status: 204 }),
+    permission: "write", handler: history.withRestoreAdvice(records.addProduct, "product_id"), status: 204 }),
   operation("DELETE /publishing-programs/{id}/products/{product_id}", "removeProgramProduct", {
     permission: "write", handler: records.removeProduct, status: 204 }),
 

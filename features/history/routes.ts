@@ -9,7 +9,7 @@ import { type HistoryPage, listHistory, listProductHistory } from "./db/history.
 import { compareVersions } from "./db/compare.ts";
 import { restoredText, restoreProduct } from "./db/restore.ts";
 import { outcomeCounts, undoRequest } from "./db/undo.ts";
-import { addRestoreAdvice, getPastProduct } from "./db/versions.ts";
+import { getPastProduct, isMissing, restoreAdvice } from "./db/versions.ts";
 import type { Handler, HandlerResponse } from "../../middleware/context.ts";
 import { type Admitted, checkPermission } from "../../middleware/guard.ts";
 import {
@@ -55,18 +55,22 @@ async function getPast(
 }
 
 /**
- * Wraps the handler of a product. For a deleted product, its error explains the restoration to
- * callers that may write.
+ * Wraps the handler of a product, whose id is in this parameter of the path. For a deleted product,
+ * its error explains the restoration to callers that may write.
  */
 export function withRestoreAdvice<Query, Body>(
   handler: Handler<Admitted<Query, Body>>,
+  parameter: "id" | "product_id" = "id",
 ): Handler<Admitted<Query, Body>> {
   return async function restorable(context) {
     try {
       return await handler(context);
     } catch (error) {
       const { caller, database, params, view } = context;
-      throw caller.may.write && !view ? await addRestoreAdvice(database, params.id, error) : error;
+      const id = params[parameter];
+      if (!caller.may.write || view || !isMissing(id, error)) throw error;
+      const advice = await restoreAdvice(database, [id]);
+      throw advice.get(id.toLowerCase()) ?? error;
     }
   };
 }

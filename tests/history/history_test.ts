@@ -880,6 +880,7 @@ it("is the way back that the error of a deleted product names to those who may w
   const key = await org.issueKey("read");
   const paths = [
     path,
+    `/api/products/${id.toUpperCase()}`,
     `${path}/territories`,
     `${path}/sales-rights`,
     `${path}/readiness?profile=kobo`,
@@ -892,6 +893,43 @@ it("is the way back that the error of a deleted product names to those who may w
     assert(error.message.includes(`POST /products/${id}/restore`), `${target}: ${error.message}`);
     assert(status === 403 || !body.error.message.includes("restore"), target);
   }
+  const restore = `POST /products/${id}/restore`;
+  const { headers } = await org.post("/api/publishing-programs", { name: "Spring" });
+  const program = headers.get("location")!;
+  const writes: [method: "put" | "post", path: string, body?: object][] = [
+    ["put", path, { title: "Emma" }],
+    ["put", path, {}],
+    ["put", `${path}/territories`, []],
+    ["put", `${path}/sales-rights`, []],
+    ["put", `${program}/products/${id}`],
+    ...[{ title: "Emma" }, { publisher_name: "Nobody" }, {}].map((body) =>
+      [
+        "post",
+        "/api/products/batch",
+        { atomic: true, operations: [{ method: "update", id, body }] },
+      ] as [method: "post", path: string, body: object]
+    ),
+  ];
+  for (const [method, target, sent] of writes) {
+    const { status, body } = await org[method](target, sent);
+    assertEquals([status, body.error.message.includes(restore)], [404, true], body.error.message);
+  }
+  const never = crypto.randomUUID();
+  const updates = [id.toUpperCase(), never, id].map((id) => ({ method: "update", id, body: {} }));
+  const { body: { data: results } } = await org.post("/api/products/batch", {
+    operations: updates,
+  });
+  assertEquals(
+    results.map(({ status, error }: Any) => [status, error.message.includes("restore")]),
+    [[404, true], [404, false], [404, true]],
+  );
+  const { path: other, id: otherId } = await org.create();
+  const { body: refused } = await org.post("/api/products/batch", {
+    atomic: true,
+    operations: [{ method: "delete", id: otherId }, { method: "update", id: otherId, body: {} }],
+  });
+  assert(!refused.error.message.includes("restore"), refused.error.message);
+  assertEquals((await org.get(other)).status, 200);
   const { status, body } = await org.get(`${path}?at=2099-01-01`);
   assertEquals([status, /was deleted/.test(body.error.message)], [404, true], body.error.message);
 });

@@ -10,7 +10,8 @@ const ROOT = new URL("../../", import.meta.url).href;
  * version, and a 404 whether the product was deleted and can be restored.
  */
 const RUN_OF_FEATURES = [
-  "features/history/db/versions.ts: addRestoreAdvice",
+  "features/history/db/versions.ts: isMissing",
+  "features/history/db/versions.ts: restoreAdvice",
   "features/history/routes.ts: get",
   "features/history/routes.ts: restorable",
   "features/history/schema/history.ts: choosesVersion",

@@ -10,7 +10,7 @@ import {
 import { reserveFor } from "../../../db/long_text.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import type { BatchOperation, Placed } from "./operation.ts";
-import { type Changing, planBatch } from "./plan.ts";
+import { adviseRestorations, type Changing, planBatch } from "./plan.ts";
 import { BatchResults, type ResultOptions, type ShownJson } from "./results.ts";
 import type { Write } from "../../../db/products/change/change.ts";
 import { possibleCreation } from "../../../db/products/errors/complete_errors.ts";
@@ -99,7 +99,12 @@ async function resolveOperations(
   operations: readonly (BatchOperation | ApiError)[],
   results: BatchResults,
 ): Promise<Placed[]> {
-  const found = await resolveNames(tx, operations.map(unresolved));
+  const resolved = await resolveNames(tx, operations.map(unresolved));
+  const found = await adviseRestorations(
+    tx,
+    resolved.map((outcome, index) => ({ operation: operations[index]!, outcome })),
+    results,
+  );
   return found.flatMap((named, index): Placed[] => {
     const operation = operations[index]!;
     if (named instanceof ApiError) {

@@ -3,6 +3,7 @@ import { catchDefect, defectError } from "../../../schema/defects.ts";
 import { ApiError, detailAt, invalid } from "../../../schema/errors.ts";
 import { isOneOf, sql } from "../../../db/connections/sql.ts";
 import type { Transaction } from "../../../db/connections/transaction.ts";
+import type { Queries } from "../../../db/database.ts";
 import type { Precondition } from "../../../db/entity_tag.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import { type BatchOperation, bodyIn, type MatchedKey, type Placed } from "./operation.ts";
@@ -26,6 +27,7 @@ import { isFormUnused } from "../../../db/products/statements/product_forms.ts";
 import { readTags } from "../../../db/products/read.ts";
 import { readInGroups, sizeOfStored } from "../../../db/products/read_many.ts";
 import { planRestorations } from "../../history/db/restorations.ts";
+import { isMissing, restoreAdvice } from "../../history/db/versions.ts";
 import type { RestoringCause } from "../../history/db/write_restorations.ts";
 import { changedFields } from "../../../db/products/change/changed_fields.ts";
 import type { Pace } from "../../../schema/turns.ts";
@@ -63,7 +65,7 @@ export async function planBatch(
   const { now, later } = independentPrefix(operations, found);
   const possible = await endUncreatable(tx, now, found, results);
   const restores = await planRestores(tx, possible, results, pace);
-  const others = planOthers(possible, found, results);
+  const others = await planOthers(tx, possible, found, results);
   const planned = [...restores, ...others].toSorted((a, b) => a.index - b.index);
   for (const { index, change } of planned) {
     if (change.method === "delete") continue;
@@ -213,20 +215,49 @@ async function planRestores(
 }
 
 /** Plans the other operations. Those without a product, or with several, end here. */
-function planOthers(
+async function planOthers(
+  tx: Transaction,
   operations: readonly Placed[],
   found: readonly FoundProduct[],
   results: BatchResults,
-): Changing[] {
-  return operations.flatMap((placed) => {
+): Promise<Changing[]> {
+  const changes = await adviseRestorations(
+    tx,
+    operations.map(({ operation }) => ({
+      operation,
+      outcome: changeBy(operation, found.filter((product) => addresses(operation, product))),
+    })),
+    results,
+  );
+  return operations.flatMap((placed, i) => {
     const { index, operation } = placed;
-    const targets = found.filter((product) => addresses(operation, product));
-    const change = changeBy(operation, targets);
+    const change = changes[i];
     if (change instanceof ApiError) results.fail(index, change);
     else if (change) return [{ ...placed, change }];
     else if (operation.method === "delete") results.delete(index, operation.sentId, false);
     return [];
   });
+}
+
+/**
+ * Adds to the errors of deleted products how to restore them. Not to that of a product which this
+ * batch deletes: if the batch is refused, the product is still there.
+ */
+export async function adviseRestorations<T>(
+  tx: Transaction,
+  outcomes: readonly { operation: BatchOperation | ApiError; outcome: T }[],
+  { deleted }: BatchResults,
+): Promise<(T | ApiError)[]> {
+  const missing = outcomes.map(({ operation, outcome }) =>
+    "id" in operation && !deleted.has(operation.id) && isMissing(operation.id, outcome)
+      ? operation.id
+      : ""
+  );
+  const ids = [...new Set(missing)].filter((id) => id !== "");
+  if (ids.length === 0) return outcomes.map(({ outcome }) => outcome);
+  const lookUp: Queries["lookUp"] = async (statement) => (await tx.send(statement))[0]!;
+  const advice = await restoreAdvice({ lookUp }, ids);
+  return outcomes.map(({ outcome }, i) => advice.get(missing[i]!) ?? outcome);
 }
 
 /**

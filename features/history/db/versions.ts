@@ -1,6 +1,6 @@
 import { ApiError } from "../../../schema/errors.ts";
 import type { Choice } from "../schema/history.ts";
-import { organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
+import { isOneOf, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { type LongText, readLong, upTo } from "../../../db/long_text.ts";
 import { fullProduct, sizeOfDocument } from "../../../db/products/documents/document.ts";
@@ -119,19 +119,23 @@ export function missingState(
   );
 }
 
+/** Whether an error is that of this product, not that of another record. */
+export function isMissing(id: string, error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === "NOT_FOUND" &&
+    error.message === productNotFound(id).message;
+}
+
 /**
- * Adds to the error of a missing product how to restore it, if it was deleted. Other errors stay as
- * they are.
+ * Returns the errors of those of the missing products that were deleted, by their ids in lower
+ * case. They say how to restore the product.
  */
-export async function addRestoreAdvice(
-  database: Queries,
-  id: string,
-  error: unknown,
-): Promise<unknown> {
-  const isGone = error instanceof ApiError && error.code === "NOT_FOUND";
-  if (!isGone) return error;
-  const [deletion] = await database.lookUp(sql<{ at: string }>`
-    select ${rfc3339("d.changed_at")} as at
+export async function restoreAdvice(
+  database: Pick<Queries, "lookUp">,
+  ids: readonly string[],
+): Promise<Map<string, ApiError>> {
+  const errors = new Map<string, ApiError>();
+  const deletions = await database.lookUp(sql<{ id: string; at: string }>`
+    select distinct on (d.product_id) d.product_id as id, ${rfc3339("d.changed_at")} as at
     from product_documents d
     cross join lateral (
       select l.event
@@ -141,17 +145,16 @@ export async function addRestoreAdvice(
       order by l.change_version desc
       limit 1
     ) l
-    where d.organization_id = ${organization} and d.product_id = ${id} and d.event = 'deleted'
-      and l.event <> 'erased'
-    order by d.change_version desc
-    limit 1
+    where d.organization_id = ${organization} and d.product_id ${isOneOf(ids)}
+      and d.event = 'deleted' and l.event <> 'erased'
+    order by d.product_id, d.change_version desc
   `);
-  return deletion
-    ? new ApiError(
-      "NOT_FOUND",
-      `${error.message}: it was deleted at ${deletion.at}, and POST /products/${id}/restore brings it back`,
-    )
-    : error;
+  for (const { id, at } of deletions) {
+    const { code, message } = productNotFound(id);
+    const advice = `it was deleted at ${at}, and POST /products/${id}/restore brings it back`;
+    errors.set(id, new ApiError(code, `${message}: ${advice}`));
+  }
+  return errors;
 }
 
 export const versionsBytes = raw(String(VERSIONS_BYTES));
