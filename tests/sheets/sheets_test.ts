@@ -649,6 +649,10 @@ it("tells no one to send create_names=true who has sent it", async ({ org, app }
   const [{ code, message }, ...others] = second.data.outcomes[0].messages;
   assertEquals([code, others], ["required", []]);
   assertMatch(message, /^The role is missing: .*such as Nobody Here \(A01\)$/);
+  for (const [cell, remedy] of [["FBC", "such as 93:FBC"], ["10:", "such as 10:FBA"]]) {
+    const { text } = await sent(org, app, `id,subjects\n${id},${cell}\n`);
+    assert(text.includes(remedy!), text);
+  }
 });
 
 it("changes a record by its name, where the product has its code and id", async ({ org, app }) => {

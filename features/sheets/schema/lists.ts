@@ -66,8 +66,10 @@ const LISTS: Readonly<Record<string, OneCell>> = {
       return stored.take(subjectKey(scheme, value)) ??
         { ...scheme && { subject_scheme_identifier: scheme }, [subjectField(scheme)]: value };
     },
-    incomplete: ({ subject_code: code = "FBA" }) =>
-      `The scheme is missing: write it before a colon, such as 93:${code}`,
+    incomplete: ({ subject_scheme_identifier: scheme, subject_code: code }) =>
+      scheme
+        ? `The code is missing: write it after the colon, such as ${scheme}:FBA`
+        : `The scheme is missing: write it before a colon, such as 93:${code}`,
     complete(entry, stored) {
       const scheme = entry.subject_scheme_identifier;
       const before = stored.takeFirst((one) => one.subject_scheme_identifier === scheme);
