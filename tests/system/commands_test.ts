@@ -297,6 +297,15 @@ Deno.test("deno task", async ({ step: it }) => {
       Error,
     );
     assertStringIncludes(message, "neither an ONIX message (XML) nor");
+    assertStringIncludes(message, "the name of a sheet ends with .csv");
+
+    // The container of a workbook of the old form.
+    await Deno.writeFile(path, Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1));
+    const { message: old } = await assertRejects(
+      () => run(`import --organization ${uuidv7()} ${path}`),
+      Error,
+    );
+    assertStringIncludes(old, "save it as an Excel workbook (.xlsx)");
     await Deno.remove(path);
   });
 

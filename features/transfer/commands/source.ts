@@ -6,8 +6,8 @@ import { gunzip } from "../../../schema/gunzip.ts";
 /** The file of an import. Its disposal closes it. */
 export interface ImportFile extends Disposable {
   isXml: boolean;
-  /** Whether it begins as a zip file: a workbook. */
-  isZip: boolean;
+  /** Whether it begins as a workbook: as a zip file, or as those that are refused (.xls, encrypted). */
+  isWorkbook: boolean;
   /** Whether it begins as JSON, or is empty. */
   isJson: boolean;
   /** The content, unpacked if it is gzip. Throws `GzipError`, and after a signal. */
@@ -58,7 +58,7 @@ export async function openSource(path: string): Promise<ImportFile> {
     (byte) => !SKIPPED.has(byte),
   );
   return {
-    isZip: content.first[0] === 0x50 && content.first[1] === 0x4b,
+    isWorkbook: WORKBOOKS.includes(Buffer.from(content.first).toString("hex", 0, 2)),
     isXml: content.first[0] === "<".charCodeAt(0),
     isJson: content.first.length === 0 ||
       content.first[0] === "{".charCodeAt(0),
@@ -97,6 +97,9 @@ async function begun(
   }
   return { first, bytes: bytes() };
 }
+
+/** The first two bytes of zip files and of the containers of .xls. */
+const WORKBOOKS = ["504b", "d0cf"];
 
 /** White space, the bytes of byte order marks, and the zeros of UTF-16. */
 const SKIPPED = new Set([

@@ -124,10 +124,12 @@ export const TRANSFER_COMMANDS: Record<string, Command> = {
         return await importCsv(await connect(organization), path, query);
       }
       using source = await openSource(path);
-      if (source.isZip) return await importWorkbook(await connect(organization), source, query);
+      if (source.isWorkbook) {
+        return await importWorkbook(await connect(organization), source, query);
+      }
       if (!source.isXml && !source.isJson) {
         throw new Error(
-          "The file is neither an ONIX message (XML) nor the output of export (a JSON object on each line)",
+          "The file is neither an ONIX message (XML) nor the output of export (a JSON object on each line): the name of a sheet ends with .csv, or it is a workbook (.xlsx)",
         );
       }
       if (dryRun && !source.isXml) {
