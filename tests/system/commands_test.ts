@@ -301,8 +301,9 @@ Deno.test("deno task", async ({ step: it }) => {
 
     // The container of a workbook of the old form.
     await Deno.writeFile(path, Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1));
+    const id = await run("organization create Harbour");
     const { message: old } = await assertRejects(
-      () => run(`import --organization ${uuidv7()} ${path}`),
+      () => run(`import --organization ${id} ${path}`),
       Error,
     );
     assertStringIncludes(old, "save it as an Excel workbook (.xlsx)");
