@@ -79,6 +79,22 @@ export const Recipient = described(
 /** The parameters of a read without others. */
 export const ViewParameters = v.object({ recipient: Recipient });
 
+/**
+ * Elements of ONIX that have the same values as others: in an earlier revision, or under another
+ * name. Who leaves out one leaves out those, too.
+ */
+const SAME_VALUES: Readonly<Record<string, readonly string[]>> = {
+  Event: ["Conference"],
+  PublisherName: ["PublisherNameInverted"],
+  TextSource: ["TextAuthor", "TextSourceCorporate", "TextSourceDescription"],
+};
+
+/** Returns the names of the elements of ONIX that a view leaves out. */
+export function elementsLeftOut({ leave_out }: View): string[] {
+  return leave_out.filter((name) => !Object.hasOwn(LEFT_OUT, name))
+    .flatMap((name) => [name, ...SAME_VALUES[name] ?? []]);
+}
+
 /** The hidden fields of an object: their replacement, or the hidden part of their value. */
 interface Hidden {
   [field: string]: "absent" | "null" | "empty" | Hidden;
@@ -90,7 +106,7 @@ const HIDDEN = new WeakMap<View, Hidden>();
 function hiddenBy(view: View): Hidden {
   return HIDDEN.getOrInsertComputed(view, ({ leave_out }) => {
     const fields = new Set(leave_out.flatMap((name) => LEFT_OUT[name] ?? []));
-    const elements = new Set(leave_out.filter((name) => !Object.hasOwn(LEFT_OUT, name)));
+    const elements = new Set(elementsLeftOut(view));
     // The prices of a product are sent in a supply.
     if (elements.has("ProductSupply")) fields.add("product_prices");
     return hiddenIn(

@@ -389,6 +389,16 @@ Deno.test("References of events follow their contributors", async (t) => {
     assertEquals(after, []);
   });
 
+  await t.step("whose names change, and with them the statement", async () => {
+    const after = await referencesAfter(
+      `${second} ${statement}`,
+      ({ contributors }, book) => {
+        contributors[1].contributor_name = book.contributors.P2.name = "Paula";
+      },
+    );
+    assertEquals(after, named(2, "A01", ids[1]));
+  });
+
   await t.step("that have no number", async () => {
     const after = await referencesAfter(
       second.replace("SequenceNumber=2 ", ""),

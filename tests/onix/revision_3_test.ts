@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Element, hasSameContent } from "../../features/onix/schema/xml/element.ts";
 import { type Release, RELEASES, TAGS } from "../../features/onix/schema/rules/releases.ts";
 import { withDefaults } from "../../features/onix/schema/doors/defaults.ts";
+import { EVERYTHING, projected, type View } from "../../schema/view.ts";
 import { faultsOf, HAS_SCHEMAS } from "./schemas.ts";
 import {
   imported,
@@ -228,4 +229,53 @@ Deno.test("A publisher of an inverted name alone has that name", async () => {
   assertEquals([incoming.messages, incoming.values.publisher], [[], "Roe (Jane) Press"]);
   const text = await written([writeRecord(book, received, "3.0").record], "3.0");
   assertMatch(text, /<PublisherName>Roe \(Jane\) Press/);
+});
+
+/** A view that leaves out these names. */
+const viewWithout = (...leave_out: string[]): View => ({
+  id: "0190f5a4-7c1e-7b3a-9d2f-5e8c4b6a1d21",
+  ...EVERYTHING,
+  leave_out,
+  currencies: null,
+  price_types: null,
+});
+
+/** What a recipient gets neither in a message nor in JSON, by the element that is left out. */
+const LEFT_OUT: Record<string, { sent: RegExp; shown: RegExp }> = {
+  TextSource: { sent: /Jane|Quay|Critic/, shown: /Jane|Quay|Critic/ },
+  // A description of nobody has no place in a message.
+  TextAuthor: { sent: /Jane|Critic/, shown: /Jane/ },
+  TextSourceCorporate: { sent: /Quay/, shown: /Quay/ },
+  TextSourceDescription: { sent: /Critic/, shown: /Critic/ },
+  Event: { sent: /Meeting/, shown: /Meeting/ },
+  PublisherName: { sent: /Saltmarsh/, shown: /Saltmarsh/ },
+};
+
+/** What the record says. */
+const WORDS = ["Jane", "Quay", "Critic", "Meeting", "Saltmarsh"];
+
+Deno.test("What a recipient does not see is in no form of another release", async () => {
+  const sources =
+    "<TextSource><PersonName>Jane</PersonName><TextSourceDescription>Critic</TextSourceDescription></TextSource><TextSource><CorporateName>Quay</CorporateName></TextSource>";
+  const publisher =
+    "<PublishingDetail><Publisher><PublishingRole>02</PublishingRole><PublisherIdentifier><PublisherIDType>16</PublisherIDType><IDValue>0000000121032683</IDValue></PublisherIdentifier><PublisherNameInverted>Saltmarsh</PublisherNameInverted></Publisher></PublishingDetail>";
+  const text = review(sources)
+    .replace(
+      "</DescriptiveDetail>",
+      "<Conference><ConferenceName>Meeting</ConferenceName></Conference>$&",
+    )
+    .replace("</Product>", `${publisher}$&`);
+  const { header, records: [record] } = await recordsOf(message(text));
+  const { book, received } = imported(record!, header);
+  for (const [name, hidden] of Object.entries(LEFT_OUT)) {
+    const view = viewWithout(name);
+    for (const release of RELEASES) {
+      const { record: out } = writeRecord(book, received, release, view);
+      const sent = await assertValid([out], release);
+      const stays = WORDS.filter((each) => sent.includes(each));
+      assertEquals(stays, WORDS.filter((each) => !hidden.sent.test(each)), `${name} ${release}`);
+    }
+    const shown = JSON.stringify(projected(book.product, view).collateral);
+    assertEquals(hidden.shown.exec(shown)?.[0], undefined, name);
+  }
 });

@@ -8,7 +8,9 @@ import {
   removeChildren,
   replaceChildren,
   setChild,
+  valueOf,
 } from "../xml/element.ts";
+import { elementOfPerson } from "../mapping/person.ts";
 
 /*
  * Updates references to contributors. A promotional event names a contributor of the book by
@@ -17,14 +19,16 @@ import {
  * contributor.
  *
  * For example, an event refers to contributor 2, and a user removes contributor 1. The event then
- * refers to number 1.
+ * refers to number 1. If the name of the contributor changes, the event loses its statement, which
+ * has the former one.
  */
 
-/** A reference, the event that has it, and the contributor that it names. */
+/** A reference, the event that has it, and the contributor that it names, with their name. */
 interface Reference {
   reference: Element;
   event: Element;
   contributor: Element | undefined;
+  name: string | undefined;
 }
 
 /** Finds the references of a record and the contributors that they name. */
@@ -33,11 +37,10 @@ export function contributorReferencesIn(record: Element): Reference[] {
     .flatMap((block) => childrenOf(block, "PromotionalEvent"));
   const contributors = contributorsIn(record);
   return events.flatMap((event) =>
-    childrenOf(event, "ContributorReference").map((reference) => ({
-      reference,
-      event,
-      contributor: contributors.find((each) => isNamedBy(reference, each)),
-    }))
+    childrenOf(event, "ContributorReference").map((reference) => {
+      const contributor = contributors.find((each) => isNamedBy(reference, each));
+      return { reference, event, contributor, name: nameOf(contributor) };
+    })
   );
 }
 
@@ -47,7 +50,8 @@ export function updateContributorReferences(
   record: Element,
 ): void {
   const contributors = new Set(contributorsIn(record));
-  for (const { reference, event, contributor } of references) {
+  for (const { reference, event, contributor, name } of references) {
+    if (name !== nameOf(contributor)) removeChildren(event, "ContributorStatement");
     const isUpdated = contributor && contributors.has(contributor) &&
       nameAgain(reference, contributor);
     if (isUpdated) continue;
@@ -58,6 +62,11 @@ export function updateContributorReferences(
       removeChildren(event, "ContributorStatement");
     }
   }
+}
+
+/** The name of a contributor, as it is spoken. */
+function nameOf(contributor: Element | undefined): string | undefined {
+  return valueOf(contributor && elementOfPerson(contributor, "name"));
 }
 
 function contributorsIn(record: Element): Element[] {

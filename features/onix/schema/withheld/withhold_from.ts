@@ -1,7 +1,8 @@
-import { isPriceSeen, LEFT_OUT, type View } from "../../../../schema/view.ts";
+import { elementsLeftOut, isPriceSeen, type View } from "../../../../schema/view.ts";
 import { limits } from "../rules/limits.ts";
 import { childValue, type Element } from "../xml/element.ts";
 import { isbnOf } from "../valid/converted.ts";
+import { corporateNameIn } from "../valid/text_sources.ts";
 
 /*
  * Withholds what a recipient does not see. In: a finished record, and the view of the recipient. Out:
@@ -26,17 +27,21 @@ const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
 /** Marks what the view does not show. */
 export function withholdFrom(record: Element, view: View): void {
   const { leave_out, currencies, price_types } = view;
-  const hidden = new Set(
-    leave_out.flatMap((name) => ELEMENTS[name] ?? (Object.hasOwn(LEFT_OUT, name) ? [] : name)),
-  );
+  const hidden = new Set([
+    ...leave_out.flatMap((name) => ELEMENTS[name] ?? []),
+    ...elementsLeftOut(view),
+  ]);
   const hidesCovers = leave_out.includes("cover_image_url");
   const hidesIdentifiers = leave_out.includes("product_identifiers");
   const hidesPrices = currencies !== null || price_types !== null;
 
   function isHidden(element: Element, parent: Element): boolean {
     const { name } = element;
-    if (hidden.has(name)) return true;
+    // In release 3.1, the parts of a conference are those of an event.
+    if (hidden.has(name) || hidden.has(name.replace(/^Conference/, "Event"))) return true;
     switch (name) {
+      case "TextSource":
+        return hidden.has(corporateNameIn(element) ? "TextSourceCorporate" : "TextAuthor");
       case "Price":
         return hidesPrices &&
           !isPriceSeen(view, childValue(element, "CurrencyCode"), childValue(element, "PriceType"));
