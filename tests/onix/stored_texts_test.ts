@@ -55,7 +55,6 @@ async function messageOfOne(
 }
 
 it("goes out in the form in which it was stored", async (scene) => {
-  if (scene.app.isDistributed) return;
   await scene.onix.report(message(record({ isbn: null })));
   const first = await sent(scene);
   await eventually(1, () => storedTexts(scene));
@@ -95,7 +94,7 @@ const CHANGES: Record<string, (scene: OnixScene, product: Any) => PromiseLike<un
 
 for (const [what, change] of Object.entries(CHANGES)) {
   it(`does not go out after a change of ${what}`, async (scene) => {
-    if (scene.app.isDistributed) return;
+    if (scene.app.isDistributed && what.endsWith(" by SQL")) return;
     const { outcomes: [{ id }] } = await scene.onix.report(message(BOOK));
     await sent(scene);
     await eventually(1, () => storedTexts(scene));
@@ -117,7 +116,6 @@ for (const [what, change] of Object.entries(CHANGES)) {
 }
 
 it("goes out for one product with the entity tag that it had before", async (scene) => {
-  if (scene.app.isDistributed) return;
   const { outcomes: [{ id }] } = await scene.onix.report(message(BOOK));
   const before = await messageOfOne(scene, id);
   await sent(scene);
@@ -135,7 +133,6 @@ it("goes out for one product with the entity tag that it had before", async (sce
 });
 
 it("goes to no recipient with a view, and none is stored for it", async (scene) => {
-  if (scene.app.isDistributed) return;
   const { org, onix } = scene;
   await onix.report(message(BOOK));
   await sent(scene);
@@ -156,7 +153,6 @@ it("goes to no recipient with a view, and none is stored for it", async (scene) 
 });
 
 it("is deleted with its product", async (scene) => {
-  if (scene.app.isDistributed) return;
   const { id } = await scene.org.create();
   await sent(scene);
   await eventually(1, () => storedTexts(scene));
@@ -167,7 +163,6 @@ it("is deleted with its product", async (scene) => {
 });
 
 it("is not kept if it is long", async (scene) => {
-  if (scene.app.isDistributed) return;
   const text = { collateral_type: "text_content", text_type: "03", content_audience: ["00"] };
   await scene.org.create({ collateral: [{ ...text, text: "x".repeat(70_000) }] });
   await scene.org.create();

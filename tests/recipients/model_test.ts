@@ -180,7 +180,7 @@ async function followed(app: App, org: Organization, seed: number): Promise<void
     },
     async undo() {
       const product = pick([...products.values()]);
-      if (!product || app.isDistributed) return;
+      if (!product) return;
       const state = anyState();
       const { status, headers } = await org.put(`/api/products/${product.id}`, bodyOf(state));
       assertEquals(status, 200);
@@ -198,7 +198,7 @@ async function followed(app: App, org: Organization, seed: number): Promise<void
     },
     async restore() {
       const product = pick([...deleted.values()]);
-      if (!product || app.isDistributed) return;
+      if (!product) return;
       const { status, text } = await org.post(`/api/products/${product.id}/restore`, {});
       assertEquals(status, 200, text);
       deleted.delete(product.id);
