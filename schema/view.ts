@@ -184,6 +184,11 @@ export function projected(product: Entry, view: View): Entry {
     shown.supporting_resources = objectsIn(shown.supporting_resources)
       .filter((resource) => !isFrontCover(resource));
   }
+  if (shown.subjects) {
+    // As in ONIX, a subject has a code or a heading.
+    shown.subjects = objectsIn(shown.subjects)
+      .filter((one) => (one.subject_code ?? one.subject_heading_text ?? null) !== null);
+  }
   if (view.currencies === null && view.price_types === null) return shown;
   if (shown.product_prices) {
     shown.product_prices = objectsIn(shown.product_prices).flatMap((price) =>

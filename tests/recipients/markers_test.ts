@@ -299,6 +299,19 @@ it("sees no entry whose element of ONIX is left out, of which an array has sever
   }
 });
 
+it("sees no subject of which nothing is left", async ({ org, app }) => {
+  const subjects = [
+    { subject_scheme_identifier: "93", subject_code: "FBA", subject_heading_text: LEFT },
+    { subject_scheme_identifier: "20", subject_heading_text: LEFT },
+  ];
+  const { id } = await org.create({ subjects });
+  const reader = await bound(app, org, { leave_out: ["SubjectHeadingText"] });
+  const { body } = await reader.get(`/api/products/${id}`);
+  assertEquals(body.data.subjects.map((one: Entry) => one.subject_code), ["FBA"]);
+  const { text } = await reader.get("/api/csv/products?columns=id,subjects");
+  assertEquals(text.split("\r\n")[1], `${id},93:FBA`);
+});
+
 Deno.test("Views have a word for every field", () => {
   const known = new Set(Object.values(LEFT_OUT).flat());
   const reference = (name: string) => {

@@ -78,6 +78,17 @@ it("are refused with all errors at once", async ({ org }) => {
   );
 });
 
+it("get the names of people and publishers, and the days of a market", async ({ org }) => {
+  const leave_out = ["PersonName", "CorporateName", "KeyNames", "PublisherName"]
+    .concat("MarketPublishingDetail", "InitialPrintRun");
+  const { body } = await org.post("/api/recipients?dry_run=true", { name: "Shop", leave_out });
+  assertEquals(
+    // deno-lint-ignore no-explicit-any
+    body.error.details.map(({ pointer, code }: any) => `${pointer} ${code}`),
+    [0, 1, 2, 3].map((i) => `/leave_out/${i} invalid_value`).concat("/leave_out/4 limits"),
+  );
+});
+
 it("keep what a departure is known by, whatever hides it changes", async ({ org, app }) => {
   const { id, path } = await org.create({ imprint_id: org.imprint, isbn13: "9780306406157" });
   const reader = await bound(app, org, { selection: { imprint_id: [org.imprint] } });

@@ -34,10 +34,11 @@ const LIMITING_ELEMENTS = [
   ...["Audience", "AudienceCode", "PublishingDate", "MarketDate", "SupplyDate"],
 ];
 
-/** The composites that identify or name a product. */
+/** The elements that identify or name a product, and those who made it. */
 const IDENTIFYING = [
   ...["ProductIdentifier", "TitleDetail", "TitleElement", "Collection", "Contributor"],
   ...["Publisher", "Imprint"],
+  ...["PersonName", "KeyNames", "CorporateName", "PublisherName"],
 ];
 
 /** The other parts that a record needs. */
@@ -69,7 +70,7 @@ export function faultOf(name: string): string | undefined {
 
 function faultOfElement(name: string): string | undefined {
   const parents = [...parentsOf(name) ?? []];
-  const isLimiting = limits(name) || LIMITING_ELEMENTS.includes(name) || holdsRights(name) ||
+  const isLimiting = limits(name) || LIMITING_ELEMENTS.includes(name) || holdsLimits(name) ||
     parents.some((parent) => LIMITING_ELEMENTS.includes(parent) || limits(name, parent));
   if (isLimiting) return limiting(name);
   const isIdentifying = IDENTIFYING.includes(name) ||
@@ -80,9 +81,12 @@ function faultOfElement(name: string): string | undefined {
   }
 }
 
-/** Whether a composite has rights, which are sent together or not at all. */
-function holdsRights(name: string): boolean {
-  return childNames(name).some((child) => isRight({ name: child }));
+/**
+ * Whether a composite has what limits the rest of the product: rights, which are sent together or
+ * not at all, or the days from which a market is supplied.
+ */
+function holdsLimits(name: string): boolean {
+  return childNames(name).some((child) => isRight({ name: child }) || child === "MarketDate");
 }
 
 function limiting(name: string): string {
