@@ -196,6 +196,8 @@ const CASES: [what: string, record: string, edit: ((product: Any) => void) | nul
     (product) => product.imprint_name = "Quay", /<ImprintName>Quay/, /Old/],
   ["another publisher of a right", right("<PublisherName>Old</PublisherName><PublisherNameInverted>Old, The</PublisherNameInverted>"),
     (product) => product.product_sales_rights[0].publisher_name = "Quay", /<PublisherName>Quay/, /Old/],
+  ["another publisher of a right with an inverted name alone", right("<PublisherNameInverted>Old, The</PublisherNameInverted>"),
+    (product) => product.product_sales_rights[0].publisher_name = "Quay", /<PublisherName>Quay/, /Old/],
   ["inverted names of a right", right("<PublisherNameInverted>Roe (Jane)</PublisherNameInverted>"), null, /<SalesRightsType>03[^]*Roe \(Jane\)/],
   ["names in two scripts", right('<PublisherName language="hin" textscript="Deva">A</PublisherName><PublisherName language="hin" textscript="Latn">B</PublisherName>'), null, /"Deva">A[^]*language="hin" textscript="Latn">B/],
   ["two names in one language and no script", right('<PublisherName language="hin">A</PublisherName><PublisherName language="hin">B</PublisherName>'), null, /<PublisherName>B/],
@@ -219,6 +221,18 @@ Deno.test("Of revision 3, what is valid and true is sent", async () => {
     assertEquals(not?.exec(found)?.[0], undefined, `${what}: ${found}`);
   }
   for (const release of RELEASES) await assertValid(all[release], release);
+});
+
+Deno.test("A publisher of a right with an inverted name alone has that name in 3.0", async () => {
+  const { header, records: [record] } = await recordsOf(
+    message(right("<PublisherNameInverted>Roe (Jane)</PublisherNameInverted>")),
+  );
+  const { book, received } = imported(record!, header);
+  const { record: out } = writeRecord(book, received, "3.0");
+  assertMatch(
+    await assertValid([out], "3.0"),
+    /<SalesRightsType>03[^]*<PublisherName>Roe \(Jane\)/,
+  );
 });
 
 Deno.test("A publisher of an inverted name alone has that name", async () => {

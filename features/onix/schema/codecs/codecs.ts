@@ -23,6 +23,7 @@ import {
   withoutInSources,
 } from "../valid/text_sources.ts";
 import { type Codec, textOf } from "./codec.ts";
+import { isAtSegment, type Segment, segmentsOf } from "./path.ts";
 import { subtitle, title } from "./titles.ts";
 
 /* Codecs of the fields that no path describes, by composite and field, each with its reason. */
@@ -51,14 +52,24 @@ export const CODECS: Readonly<Record<string, Codec>> = {
 /** A date with a day: another one announces the publication. */
 function publicationDay(): Codec {
   const field = SCALARS.publication_date;
-  const codec = codecAt(elementOf("publication_date", field)!);
+  const path = elementOf("publication_date", field)!;
+  const codec = codecAt(path);
+  const [segment] = segmentsOf(path) as [Segment];
+  const isDay = (date: unknown) => /^\d{4}-\d\d-\d\d$/.test(String(date));
   return {
     ...codec,
+    write(parent, now, before, reader) {
+      if (textOf(now) !== undefined) return codec.write(parent, now, before, reader);
+      // A month stays: it is one of the other dates.
+      const days = parent.children.filter((each) => {
+        const read = isAtSegment(segment, each) ? dateIn(each) : undefined;
+        return read !== undefined && "date" in read && isDay(read.date);
+      });
+      replaceChildren(parent, days, []);
+    },
     read(parent, reader) {
       const date = codec.read(parent, reader);
-      if (date === undefined || /^\d{4}-\d\d-\d\d$/.test(String(date))) {
-        return date;
-      }
+      if (date === undefined || isDay(date)) return date;
       reader.warn(
         "imprecise_date",
         "publication_date needs a day: the date is one of publishing_dates",

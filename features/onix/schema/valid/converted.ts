@@ -38,7 +38,9 @@ export function converted(given: Element, release: Release): Element[] {
       return release === "3.1" ? withOneSeriesOfNumbers(inRelease31(children)) : children;
     case "Imprint":
     case "Publisher":
-      return release === "3.1" ? children : withName(given);
+      return release === "3.1" ? children : withName(given, `${name}Name`);
+    case "SalesRights":
+      return release === "3.1" ? children : withName(given, "PublisherName");
     case "TextContent":
       return release === "3.1" ? withoutOlderBesideSources(given) : withOlderSources(given);
   }
@@ -46,9 +48,8 @@ export function converted(given: Element, release: Release): Element[] {
   return date ? withDateInForm(given, date, release) : children;
 }
 
-/** A publisher or imprint that has an inverted name alone, which release 3.0 does not have, with that as its name. */
-function withName(given: Element): Element[] {
-  const name = `${given.name}Name`;
+/** A composite with an inverted name alone, which release 3.0 does not have, with that as its name. */
+function withName(given: Element, name: string): Element[] {
   const inverted = child(given, `${name}Inverted`);
   if (!inverted || childValue(given, name) !== undefined) return given.children;
   return given.children.map((each) => each === inverted ? { ...each, name } : each);
