@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { bound } from "../support/app/bound.ts";
 import { testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 
@@ -215,6 +216,19 @@ it("has a column for each currency and type in the default sheet, which comes ba
     body: bytes,
   });
   assertEquals(reply.body.data.unchanged, 1, reply.text);
+});
+
+it("has a column for each price that a recipient sees, however many it does not see", async ({ org, app }) => {
+  const others =
+    "AUD BRL CAD CHF CNY CZK DKK GBP HKD HUF ILS INR JPY KRW MXN NOK NZD PLN SEK SGD USD"
+      .split(" ").map((currency_code) => ({ price_amount: 9, currency_code }));
+  await supplied(org, [
+    inMarket(["GB"], ...others),
+    inMarket(["IE"], ...others, { price_amount: 8, currency_code: "EUR", price_type: "42" }),
+  ]);
+  const reader = await bound(app, org, { currencies: ["EUR"], price_types: ["02", "42"] });
+  const { text } = await reader.get("/api/csv/products");
+  assertEquals(text.split("\r\n")[0]!.match(/supply_prices[^,]*/g), [column("EUR 42")]);
 });
 
 it("clears an amount only where empty cells clear", async ({ org, app }) => {

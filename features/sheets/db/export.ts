@@ -22,7 +22,14 @@ import {
 import type { FilePart, RowWriter } from "../schema/file.ts";
 import type { WorkbookQuery } from "../schema/query.ts";
 import { viewConditions } from "../../../db/products/lists/view.ts";
-import { isOneOf, organization, sql, type Statement } from "../../../db/connections/sql.ts";
+import {
+  isOneOf,
+  isOneOfTexts,
+  organization,
+  raw,
+  sql,
+  type Statement,
+} from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
 import { parseProduct, type ProductJson } from "../../../db/products/documents/document.ts";
 import { selectProducts } from "../../../db/products/read.ts";
@@ -178,6 +185,11 @@ function isSeen(id: Statement, view: View | undefined): Statement[] {
   )`];
 }
 
+/** The condition that a price has one of these values. Always true without any. */
+function isAmong(column: string, values: readonly string[] | null | undefined): Statement[] {
+  return values ? [sql`and r.${raw(column)} ${isOneOfTexts(values)}`] : [];
+}
+
 /** The names of the organization's custom fields, each of which can be a column. */
 export async function readCustomFields(
   database: Pick<SheetReader, "lookUp">,
@@ -202,6 +214,11 @@ export async function readCustomFields(
 /**
  * The columns of the prices in use. A currency without retail prices has the column of the price
  * without tax.
+ *
+ * This and `readSupplyColumns` read the prices of all products, also for a sheet of few: those of a
+ * million products take half a second. A sheet of books without prices needs the columns, too. An
+ * index by currency would cost every write of a price, and a change of an amount could no longer
+ * leave the indexes as they are. A sheet that names its columns does without.
  */
 async function readPriceColumns(
   database: SheetReader,
@@ -236,6 +253,8 @@ async function readSupplyColumns(
       from supply_prices r
       where r.organization_id = ${organization}
         and r.currency_code is not null and r.price_type is not null and r.price_qualifier is null
+        ${isAmong("currency_code", view?.currencies)}
+        ${isAmong("price_type", view?.price_types)}
         ${isSeen(sql`r.product_id`, view)}
       group by r.currency_code, r.price_type
       order by count(*) desc, r.currency_code, r.price_type
