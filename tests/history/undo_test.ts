@@ -194,6 +194,44 @@ it("deletes what it created, unless that is used, and restores what it deleted",
   assertEquals(still(data), still(victim));
 });
 
+it("says that a product form stays, which the format stores", async ({ org }) => {
+  const { body: { data: format } } = await org.post("/api/formats", {
+    name: "Paperback",
+    product_form_code: "BC",
+  });
+  const { id, path } = await org.create({ format_id: format.id });
+  const { path: other } = await org.create({ format_id: format.id });
+  const formOf = async (path: string) => (await org.get(path)).body.data.product_form_code;
+  const stays = ({ outcome, messages }: Any) => [
+    outcome,
+    messages.map(({ code, pointer }: Any) => `${code} ${pointer}`),
+  ];
+  const update = (body: object) => written(org, [{ method: "update", id, body }]);
+  const forms = [
+    await update({ product_form_code: "BB" }),
+    await update({ product_form_code: "BA", title: "Lady Susan" }),
+    await written(org, [{
+      method: "create",
+      body: { title: "Persuasion", format_id: format.id, product_form_code: "BF" },
+    }]),
+  ];
+  const title = await update({ title: "Sanditon" });
+
+  const shared = ["shared /product_form_id"];
+  const [first, second, third] = forms.map((request) => undone(org, request, "?dry_run=true"));
+  assertEquals((await first!).outcomes.map(stays), [["unchanged", shared]]);
+  assertEquals((await second!).outcomes.map(stays), [[
+    "kept",
+    [...shared, "changed_since /title"],
+  ]]);
+  assertEquals((await third!).outcomes.map(stays), [["deleted", shared]]);
+  assertEquals((await undone(org, title)).outcomes.map(stays), [["undone", []]]);
+  assertEquals([await formOf(path), await formOf(other)], ["BF", "BF"]);
+
+  await org.put(path, { product_form_code: "BC" });
+  assertEquals((await undone(org, forms[0]!)).outcomes.map(stays), [["unchanged", []]]);
+});
+
 it("takes back an ONIX message, and the next one is applied as usual", async ({ org, app }) => {
   const onix = onixClient(app, org);
   const sent = (pages: number) => message(record({ isbn: isbnOf(1), reference: "one", pages }));

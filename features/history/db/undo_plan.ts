@@ -5,6 +5,7 @@ import type { Change } from "../../../db/products/change/change.ts";
 import { RESTORABLE_FIELDS } from "../schema/history.ts";
 import type { UndoMessage, UndoOutcome } from "../schema/undo.ts";
 import { isChanged, shownChanges } from "./differences.ts";
+import type { SharedForm } from "../../../schema/shared_form.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import { changesContent, type RestorationTarget, restoringChange } from "./restorations.ts";
 
@@ -26,6 +27,8 @@ export interface UndoStates extends RestorationTarget {
   now: Entry | undefined;
   /** The version that shows `before`. */
   beforeVersion: string | null;
+  /** The first product form that the request has given to the product's format. */
+  form: SharedForm | null;
 }
 
 /** The plan for a product. */
@@ -47,7 +50,7 @@ export async function planUndo(states: UndoStates, pace: Pace): Promise<UndoPlan
     states,
     outcome: "unchanged",
     changes: [],
-    messages: [],
+    messages: formStays(states),
     changedSince: [],
   };
   if (!after) return await planReturn(plan, pace);
@@ -67,6 +70,14 @@ export async function planUndo(states: UndoStates, pace: Pace): Promise<UndoPlan
   const outcome = plan.changedSince.length > 0 ? "kept" : "unchanged";
   if (fields.length === 0) return { ...plan, outcome };
   return await planFields(plan, before, now, fields, pace);
+}
+
+/** Warns that the product form stays, if the request has changed it on the product's format. */
+function formStays({ form, now }: UndoStates): UndoMessage[] {
+  if (!form || !now || now.product_form_id === form.from) return [];
+  const message =
+    `The format "${form.format}" stores the product form, which stays: to change it back, write it to a product with this format`;
+  return [{ severity: "warning", code: "shared", pointer: "/product_form_id", message }];
 }
 
 /** Plans the return of a product that the request has deleted. */

@@ -3,6 +3,7 @@ import type { Transaction } from "../../../db/connections/transaction.ts";
 import { parseProduct, versionJson } from "../../../db/products/documents/document.ts";
 import { groupsOf } from "../../../db/products/read_many.ts";
 import { MAX_RESPONSE_BYTES } from "../../../db/sizes.ts";
+import type { SharedForm } from "../../../schema/shared_form.ts";
 import type { Pace } from "../../../schema/turns.ts";
 import { isLastVersion, lastState, type RestorationTarget, targetColumns } from "./restorations.ts";
 import type { UndoStates } from "./undo_plan.ts";
@@ -59,6 +60,8 @@ interface StatesRow extends RestorationTarget {
   now: string | null;
   /** Whether nothing has been written since the request. */
   is_last: boolean;
+  /** The first product form that the request has given to the product's format. */
+  form: SharedForm | null;
 }
 
 /** The id of product `r`. */
@@ -87,7 +90,10 @@ function joinStates({ request, start }: UndoneRequest): Statement {
     sql`select d.change_version, d.event, d.summary, d.details from product_documents d`;
   return sql`
     cross join lateral (
-      select min(d.change_version) as first, max(d.change_version) as last
+      select
+        min(d.change_version) as first, max(d.change_version) as last,
+        (array_agg(d.source -> 'shared_form' order by d.change_version)
+          filter (where d.source ? 'shared_form'))[1] as form
       from product_documents d
       where ${ofProduct} and ${isOfRequest("d", request)}
         and d.change_version < ${start}::bigint
@@ -131,7 +137,7 @@ function selectStates(ids: readonly string[], undone: UndoneWithin): Statement<S
   return sql`
     select
       ${targetColumns(productId)}, b.change_version::text as before_version,
-      a.change_version = n.change_version as is_last,
+      a.change_version = n.change_version as is_last, q.form,
       (select ${versionJson} from (select b.summary, b.details) d) as before,
       (select ${versionJson} from (select a.summary, a.details) d) as after,
       case
@@ -146,7 +152,7 @@ function selectStates(ids: readonly string[], undone: UndoneWithin): Statement<S
 }
 
 async function statesOf(row: StatesRow, pace: Pace): Promise<UndoStates> {
-  const { exists, is_last, id, next } = row;
+  const { exists, is_last, id, next, form } = row;
   const parse = async (product: string | null) =>
     product === null ? undefined : await parseProduct(product, pace);
   const after = await parse(row.after);
@@ -154,6 +160,7 @@ async function statesOf(row: StatesRow, pace: Pace): Promise<UndoStates> {
     id,
     exists,
     next,
+    form,
     beforeVersion: row.before_version,
     before: await parse(row.before),
     after,

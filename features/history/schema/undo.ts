@@ -39,7 +39,7 @@ export const UndoMessage = v.object({
     v.picklist(["error", "warning"]),
   ),
   code: described(
-    "The kind of message, for machines: `changed_since`, `in_use`, `skipped`, or the code of an error of a restore.",
+    "The kind of message, for machines: `changed_since`, `in_use`, `shared`, `skipped`, or the code of an error of a restore.",
     v.string(),
   ),
   pointer: described("The place in the product (JSON Pointer, RFC 6901).", v.string()),

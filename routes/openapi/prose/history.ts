@@ -50,6 +50,7 @@ export const HISTORY = {
       "Each field that the request changed goes back to its value before, if it still has the value of the request.",
       "A field that was changed later stays, and the report says so (`changed_since`), with who changed it and when if the last 20 versions show it.",
       "An array is one field.",
+      "A product form that the request gave to a format stays, because other products share it, and the report says so (`shared`).",
       "Products that the request created are deleted, those that it deleted are restored.",
       "A product that cannot be restored is refused with the errors of its restore; the others are undone.",
       PARAGRAPH,
