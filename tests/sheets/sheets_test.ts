@@ -609,6 +609,21 @@ it("keeps a custom number of any size, which workbooks have as they do", async (
   }
 });
 
+it("reads the percents of a rate, and of nothing else", async ({ org, app }) => {
+  const { path } = await org.create({
+    isbn13: ISBNS[0],
+    product_prices: [{ currency_code: "EUR", retail_price: 9 }],
+  });
+  const columns = "isbn13;product_prices[EUR].tax_rate;product_prices[EUR].retail_price";
+  for (const [rate, stored] of [["7%", 7], ["19,6 %", 19.6], ["5", 5]]) {
+    await sent(org, app, `${columns}\n${ISBNS[0]};${rate};\n`);
+    const { data } = (await org.get(path)).body;
+    assertEquals(data.product_prices[0].tax_rate, stored);
+  }
+  const { body, text } = await sent(org, app, `${columns}\n${ISBNS[0]};;7%\n`);
+  assertEquals(body.data.outcomes[0].messages[0].code, "invalid_amount", text);
+});
+
 it("has the longest text that a cell can hold, and no longer one", async ({ org }) => {
   for (const [text, isHeld] of [["x".repeat(32_767), true], ["x".repeat(32_768), false]] as const) {
     const collateral = [{ collateral_type: "text_content", text_type: "03", text }];

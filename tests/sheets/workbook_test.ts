@@ -69,7 +69,7 @@ function partsWith(sheetData: string, { head = "", tail = "", strings = "", numF
     }</Relationships>`,
     "xl/sharedStrings.xml": `<sst xmlns="${MAIN}">${strings}</sst>`,
     "xl/styles.xml":
-      `<styleSheet xmlns="${MAIN}">${numFmt}<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="200"/><xf numFmtId="201"/></cellXfs></styleSheet>`,
+      `<styleSheet xmlns="${MAIN}">${numFmt}<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="200"/><xf numFmtId="201"/><xf numFmtId="9"/><xf numFmtId="202"/></cellXfs></styleSheet>`,
     "xl/worksheets/sheet1.xml":
       `${head}<worksheet xmlns="${MAIN}"><sheetData>${sheetData}</sheetData>${tail}</worksheet>`,
   } satisfies Parts;
@@ -156,7 +156,7 @@ Deno.test("A workbook is read as programs show it", async () => {
   const strings =
     `<si><t>Plain</t></si><si><r><t>Rich</t></r><r><t xml:space="preserve"> text</t></r><rPh sb="0" eb="1"><t>no</t></rPh></si>`;
   const numFmt =
-    `<numFmts><numFmt numFmtId="200" formatCode="dd\\.mm\\.yyyy;@"/><numFmt numFmtId="201" formatCode="0.0"/></numFmts>` +
+    `<numFmts><numFmt numFmtId="200" formatCode="dd\\.mm\\.yyyy;@"/><numFmt numFmtId="201" formatCode="0.0&quot;%&quot;"/><numFmt numFmtId="202" formatCode="0.0 %"/></numFmts>` +
     `<dxfs><dxf><numFmt numFmtId="201" formatCode="yyyy"/></dxf></dxfs>`;
   const cells: [xml: string, cell: Cell][] = [
     ['<c t="s"><v>0</v></c>', "Plain"],
@@ -170,6 +170,8 @@ Deno.test("A workbook is read as programs show it", async () => {
     ["<c><v>-1.25E-22</v></c>", { kind: "number", text: "-0.000000000000000000000125" }],
     ['<c s="2"><v>48</v></c>', { kind: "day", text: "1900-02-17" }],
     ['<c s="3"><v>48</v></c>', { kind: "number", text: "48" }],
+    ['<c s="4"><v>0.07</v></c>', { kind: "number", text: "7%" }],
+    ['<c s="5"><v>0.19600000000000001</v></c>', { kind: "number", text: "19.6%" }],
     ["<c><v>9780141439587</v></c>", { kind: "number", text: "9780141439587" }],
     ['<c s="1"><v>46355</v></c>', { kind: "day", text: "2026-11-29" }],
     ['<c s="2"><v>59</v></c>', { kind: "day", text: "1900-02-28" }],

@@ -149,7 +149,9 @@ function readTextCell(
     case "isbn":
       return readIsbn(cell, field);
     case "amount":
-      return currencyFault(cell, key) ?? readAmount(cell, decimal);
+      // Programs write the percents of a rate.
+      return currencyFault(cell, key) ??
+        readAmount(inner === "tax_rate" ? withoutPercent(cell) : cell, decimal);
     case "whole":
       return readWhole(cell, decimal);
     case "date":
@@ -235,6 +237,10 @@ function bareAmount(cell: string): string {
   return cell.replace(/[\p{Sc}\s\u00a0\u202f]/gu, "");
 }
 
+function withoutPercent(cell: string): string {
+  return cell.replace(/%\s*$/, "");
+}
+
 const FORMS = {
   point: /^-?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/,
   comma: /^-?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/,
@@ -245,7 +251,7 @@ const AMBIGUOUS = /^-?[1-9]\d{0,2}([.,])\d{3}$/;
 
 /** Returns the decimal sign of an amount, if only one is possible. */
 export function decimalOf(cell: string): Decimal | undefined {
-  const amount = bareAmount(cell);
+  const amount = bareAmount(withoutPercent(cell));
   const [isPoint, isComma] = [FORMS.point.test(amount), FORMS.comma.test(amount)];
   if (isPoint !== isComma) return isPoint ? "point" : "comma";
 }

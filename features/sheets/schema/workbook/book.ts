@@ -2,7 +2,7 @@ import type { ApiError } from "../../../../schema/errors.ts";
 import { excerpt } from "../../../../schema/excerpt.ts";
 import { MAX_ROW } from "../file.ts";
 import { type Archive, damaged, tooLarge, unsupported } from "./archive.ts";
-import { showsDay } from "./days.ts";
+import { type Format, formatOf } from "./days.ts";
 import type { SharedStrings } from "./strings.ts";
 import { type Attributes, isStringText, readAll, unescaped } from "./xml.ts";
 import type { Pace } from "../../../../schema/turns.ts";
@@ -16,8 +16,8 @@ export interface Book {
   /** The names of the other sheets. */
   others: string[];
   strings: SharedStrings;
-  /** The styles of cells whose numbers are days. */
-  dayStyles: ReadonlySet<number>;
+  /** The styles of cells that show something else than their number. */
+  styles: ReadonlyMap<number, Format>;
   /** Whether days are counted from 1904, as programs of the Macintosh did. */
   isFrom1904: boolean;
 }
@@ -66,7 +66,7 @@ export async function openBook(
     others,
     isFrom1904,
     strings: await readStrings(archive, partOf("sharedStrings"), strings, pace),
-    dayStyles: await readDayStyles(archive, partOf("styles"), pace),
+    styles: await readStyles(archive, partOf("styles"), pace),
   };
 }
 
@@ -180,22 +180,22 @@ async function readStrings(
   return strings;
 }
 
-async function readDayStyles(
+async function readStyles(
   archive: Archive,
   part: string | undefined,
   pace: Pace,
-): Promise<Set<number>> {
-  const days = new Set<number>();
-  if (!part || !archive.has(part)) return days;
-  // Only whether they are days is kept, because the texts would fill the memory.
-  const areDays = new Map<number, boolean>();
+): Promise<Map<number, Format>> {
+  const styles = new Map<number, Format>();
+  if (!part || !archive.has(part)) return styles;
+  // Only what they show is kept, because the texts would fill the memory.
+  const own = new Map<number, Format | undefined>();
   const formats: number[] = [];
   await readAll(archive, part, {
     begin(path, { numFmtId, formatCode = "" }) {
       const element = path.at(-1);
       // Conditional formats have formats of their own, with other numbers.
-      if (element === "numFmt" && path.at(-2) === "numFmts" && areDays.size < MAX_STYLES) {
-        areDays.set(Number(numFmtId), showsDay(Number(numFmtId), formatCode));
+      if (element === "numFmt" && path.at(-2) === "numFmts" && own.size < MAX_STYLES) {
+        own.set(Number(numFmtId), formatOf(Number(numFmtId), formatCode));
       }
       if (element === "xf" && path.at(-2) === "cellXfs" && formats.length < MAX_STYLES) {
         formats.push(Number(numFmtId ?? 0));
@@ -203,7 +203,8 @@ async function readDayStyles(
     },
   }, pace);
   for (const [index, id] of formats.entries()) {
-    if (areDays.get(id) ?? showsDay(id, undefined)) days.add(index);
+    const format = own.has(id) ? own.get(id) : formatOf(id, undefined);
+    if (format) styles.set(index, format);
   }
-  return days;
+  return styles;
 }

@@ -1,19 +1,27 @@
 import { excerpt } from "../../../../schema/excerpt.ts";
 import type { TypedCell } from "../cell.ts";
 
-/* Days in workbooks: numbers whose format shows a date. */
+/* Formats of workbooks that show a number as something else, and days, which are such numbers. */
 
 /** Formats that show a date or a time, by their numbers. Those of East Asia have no code in the file. */
 const BUILT_IN = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]
   .concat([27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58]));
 
-/** Whether a format shows a date or a time. `code` is that of a format of the file. */
-export function showsDay(id: number, code: string | undefined): boolean {
-  if (code === undefined) return BUILT_IN.has(id);
+/** Formats that show a hundredth as a percent. */
+const PERCENTS = new Set([9, 10]);
+
+/** What a format shows of a number, if it is not the number itself. */
+export type Format = "day" | "percent";
+
+/** What a format shows: a date or a time, or percents. `code` is that of a format of the file. */
+export function formatOf(id: number, code: string | undefined): Format | undefined {
+  if (code === undefined) {
+    return BUILT_IN.has(id) ? "day" : PERCENTS.has(id) ? "percent" : undefined;
+  }
   // Without texts, colours and conditions; `[h]` is a time.
   const bare = code.slice(0, 1_000).replace(/\\.|_.|\*./g, "").replace(/"[^"]*"?/g, "")
     .replace(/\[(?!(?:h+|m+|s+)\])[^\]]*\]?/gi, "").replace(/general/gi, "");
-  return /[ymdhs]/i.test(bare);
+  return /[ymdhs]/i.test(bare) ? "day" : bare.includes("%") ? "percent" : undefined;
 }
 
 const DAY_MS = 86_400_000;

@@ -267,9 +267,13 @@ class RowReader {
     }
     const number = Number(text);
     if (!Number.isFinite(number)) throw damaged(`${text.slice(0, 40)} is no number`);
-    return this.#book.dayStyles.has(Number(s ?? 0))
-      ? cellOfSerial(number, this.#book.isFrom1904)
-      : { kind: "number", text: numberText(number) };
+    switch (this.#book.styles.get(Number(s ?? 0))) {
+      case "day":
+        return cellOfSerial(number, this.#book.isFrom1904);
+      case "percent":
+        return { kind: "number", text: `${numberText(100 * number)}%` };
+    }
+    return { kind: "number", text: numberText(number) };
   }
 }
 
