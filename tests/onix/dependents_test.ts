@@ -164,6 +164,8 @@ const CASES: [what: string, parts: { detail?: string; rest?: string }, edit: (pr
     (product) => product.contributors[0].contributor_name = "Jan", /PersonName>Jan</, /Old|NameType/],
   ["a file", { rest: COVER("ResourceVersionFeature(ResourceVersionFeatureType=01 FeatureValue=D502)") },
     (product) => product.supporting_resources[0].resource_versions[0].resource_links = ["https://a.example/2.jpg"], /D502[^]*2\.jpg[^]*20260101/, /20010203/],
+  ["where and when a cover comes from", { rest: COVER().replace("ResourceLink=", "ResourceLink[datestamp=19990203]=") },
+    (product) => product.cover_image_url = "https://a.example/2.jpg", /2\.jpg/, /19990203|20010203/],
   ["where and when an element comes from", { rest: "PublishingDetail(CityOfPublication[datestamp=20010203]=Kiel)" },
     (product) => product.city_of_publication = "Leith", /Leith/, /20010203/],
 ];

@@ -311,6 +311,20 @@ const NUMBERED: Record<
     "SupportingResource",
     ["1 A", "2 https://covers.example/1.jpg"],
   ],
+  "a cover before one that cannot be read": [
+    `CollateralDetail(${
+      ["file.jpg", "https://covers.example/9.jpg"].map((link, i) =>
+        `SupportingResource(SequenceNumber=${
+          i + 1
+        } ResourceContentType=01 ContentAudience=00 ResourceMode=03 ResourceVersion(ResourceForm=${
+          i === 0 ? "02" : "99"
+        } ResourceLink=${link}))`
+      ).join(" ")
+    })`,
+    (product) => product.cover_image_url = "https://covers.example/1.jpg",
+    "SupportingResource",
+    ["1 https://covers.example/1.jpg", "2 file.jpg"],
+  ],
 };
 
 Deno.test("Numbers follow the order of what they number", async (t) => {

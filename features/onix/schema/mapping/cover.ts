@@ -1,6 +1,7 @@
 import { objectsIn } from "../../../../schema/objects.ts";
 import { isFrontCover } from "../../../../schema/product.ts";
 import {
+  attributesAfter,
   child,
   childrenOf,
   childValue,
@@ -22,30 +23,32 @@ export function cover(): Codec {
   const isFront = (each: Element) =>
     childValue(each, "ResourceContentType") === "01" &&
     childValue(each, "ResourceMode") === "03";
-  const linkOf = (parent: Element) =>
+  const linksIn = (parent: Element) =>
     childrenOf(parent, "SupportingResource").filter(isFront)
       .flatMap((each) => childrenOf(each, "ResourceVersion"))
-      .map((version) => child(version, "ResourceLink"))
-      .find((link) => valueOf(link));
+      .flatMap((version) => child(version, "ResourceLink") ?? [])
+      .filter(valueOf);
   const versionOf = (parent: Element, link: Element) =>
     childrenOf(parent, "SupportingResource").flatMap(({ children }) => children)
       .find(({ children }) => children.includes(link));
   return {
-    find: linkOf,
+    find: (parent) => linksIn(parent)[0],
     // It follows from the resources that a product can have.
     read: () => undefined,
     write(parent, now, before) {
       const url = textOf(now);
-      const link = linkOf(parent);
-      if (url === undefined) return;
-      if (link) {
-        // A link that was changed itself stays.
-        if (valueOf(link) !== before || url === before) return;
-        link.text = url;
-        removeDependents(versionOf(parent, link)!, "ResourceLink");
+      const links = linksIn(parent);
+      if (url === undefined || links.some((link) => valueOf(link) === url)) return;
+      const changed = links.find((link) => valueOf(link) === before);
+      if (changed) {
+        changed.text = url;
+        changed.attributes = attributesAfter(changed);
+        removeDependents(versionOf(parent, changed)!, "ResourceLink");
         return;
       }
-      parent.children.push(element("SupportingResource", [
+      // A link that was changed itself stays. Those of a record without a cover cannot be read.
+      if (before !== undefined && links.length > 0) return;
+      const added = element("SupportingResource", [
         element("ResourceContentType", "01"),
         element("ContentAudience", "00"),
         element("ResourceMode", "03"),
@@ -53,7 +56,11 @@ export function cover(): Codec {
           element("ResourceForm", "01"),
           element("ResourceLink", url),
         ]),
-      ]));
+      ]);
+      const front = parent.children.findIndex((each) =>
+        each.name === "SupportingResource" && isFront(each)
+      );
+      parent.children.splice(front < 0 ? parent.children.length : front, 0, added);
       renumberIfNumbered(childrenOf(parent, "SupportingResource"));
     },
   };
