@@ -331,7 +331,9 @@ it("sees nothing of what only a stored record has", async ({ org, app }) => {
       `<ProductSupply><SupplyDetail><Supplier><SupplierRole>01</SupplierRole><SupplierName>S</SupplierName></Supplier>
         <ProductAvailability>20</ProductAvailability>
         <Stock><OnHand>4711847118</OnHand></Stock>
-        <Price><PriceType>02</PriceType><PriceAmount>10.00</PriceAmount><CurrencyCode>GBP</CurrencyCode></Price>
+        <Price><PriceType>02</PriceType><PriceAmount>10.00</PriceAmount><CurrencyCode>GBP</CurrencyCode>
+          <ComparisonProductPrice><ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780140449112</IDValue></ProductIdentifier>
+            <PriceType>02</PriceType><PriceAmount>4711.25</PriceAmount><CurrencyCode>ISK</CurrencyCode></ComparisonProductPrice></Price>
         <Price><PriceType>02</PriceType><PriceAmount>4711.25</PriceAmount><CurrencyCode>ISK</CurrencyCode></Price>
       </SupplyDetail></ProductSupply></Product>`,
     ),

@@ -43,6 +43,7 @@ export function withholdFrom(record: Element, view: View): void {
       case "TextSource":
         return hidden.has(corporateNameIn(element) ? "TextSourceCorporate" : "TextAuthor");
       case "Price":
+      case "ComparisonProductPrice":
         return hidesPrices &&
           !isPriceSeen(view, childValue(element, "CurrencyCode"), childValue(element, "PriceType"));
       case "SupportingResource":
