@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { clockAhead } from "../support/app/clock.ts";
-import { keyServer, refuses, signer, verifierFor } from "../support/app/key_server.ts";
+import { keyServer, refuses, signer, verifierFor } from "../support/servers/key_server.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 const MINUTE = 60_000;

@@ -10,7 +10,7 @@ import {
   type Signer,
   signer,
   verifierFor,
-} from "../support/app/key_server.ts";
+} from "../support/servers/key_server.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"];

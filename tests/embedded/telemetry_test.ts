@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { openTelemetry, SILENT } from "../../middleware/telemetry.ts";
-import { type Collector, openCollector, type Span } from "../support/app/collector.ts";
+import { type Collector, openCollector, type Span } from "../support/servers/collector.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { launch } from "../support/app/process.ts";

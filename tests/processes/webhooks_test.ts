@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
 import { inTime } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
-import { openReceiver } from "../support/app/receiver.ts";
+import { openReceiver } from "../support/servers/receiver.ts";
 import { processTest, startDirectly } from "../support/servers/processes.ts";
 
 /** How often a sender is killed. */

@@ -10,7 +10,7 @@ import { SETTINGS } from "../support/app/harness.ts";
 import { emptyFolder } from "../support/app/prepared_folder.ts";
 import { script } from "../support/sql/script.ts";
 import { readConfig } from "../../schema/config.ts";
-import { keyServer } from "../support/app/key_server.ts";
+import { keyServer } from "../support/servers/key_server.ts";
 import { TIMED } from "../support/app/deadline.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { clockAhead } from "../support/app/clock.ts";
-import { openReceiver, signaturesOf } from "../support/app/receiver.ts";
+import { openReceiver, signaturesOf } from "../support/servers/receiver.ts";
 import { settled } from "../support/app/settled.ts";
 import { timedWebhookTest, webhookTest } from "./scene.ts";
 

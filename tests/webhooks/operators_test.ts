@@ -8,7 +8,7 @@ import { openOwnApp } from "../support/app/own_app.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";
 import { prepare, start } from "../support/app/process.ts";
 import { SETTINGS } from "../support/app/harness.ts";
-import { openReceiver } from "../support/app/receiver.ts";
+import { openReceiver } from "../support/servers/receiver.ts";
 import { sessionOn } from "../support/client/transfer.ts";
 import { TIMED } from "../support/app/deadline.ts";
 

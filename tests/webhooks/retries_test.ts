@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pause } from "../../db/connections/deadline.ts";
-import { openReceiver } from "../support/app/receiver.ts";
+import { openReceiver } from "../support/servers/receiver.ts";
 import { inTime } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { settled } from "../support/app/settled.ts";

@@ -6,7 +6,7 @@ import { eventually } from "../support/app/eventually.ts";
 import { type App, send, SETTINGS } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 import { openOwnApp } from "../support/app/own_app.ts";
-import { openReceiver, type Receiver } from "../support/app/receiver.ts";
+import { openReceiver, type Receiver } from "../support/servers/receiver.ts";
 import { SECRETS } from "../support/app/secrets.ts";
 import type { Reply } from "../support/client/envelope.ts";
 

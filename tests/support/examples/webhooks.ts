@@ -1,4 +1,4 @@
-import { openReceiver, type Receiver } from "../app/receiver.ts";
+import { openReceiver, type Receiver } from "../servers/receiver.ts";
 import type { ExampleRequest } from "./request.ts";
 
 /** A receiver that is down when it gets the first message about a product. */

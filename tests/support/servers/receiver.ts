@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
-import { eventually } from "./eventually.ts";
+import { eventually } from "../app/eventually.ts";
 
 /** A request that a receiver got. */
 export interface Received {

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import * as jose from "jose";
 import { createTokenVerifier } from "../../../middleware/jwt.ts";
 import { ApiError, type ErrorCode } from "../../../schema/errors.ts";
-import { claims } from "./jwt.ts";
+import { claims } from "../app/jwt.ts";
 
 /** The issuer and audience of the tokens. */
 export const OURS = { iss: "https://id.example/", aud: "catalogue" };
