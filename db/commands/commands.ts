@@ -13,7 +13,7 @@ import {
   revokeKey,
 } from "../access.ts";
 import { migrate, seed } from "../migrate.ts";
-import { recount } from "./recount.ts";
+import { recount } from "../doctor/recount.ts";
 import {
   choice,
   type Command,
@@ -24,7 +24,7 @@ import {
   timestamp,
   uuid,
 } from "../command_line/arguments.ts";
-import { DOCTOR } from "./doctor.ts";
+import { DOCTOR } from "../doctor/doctor.ts";
 import { format } from "../command_line/output.ts";
 import { HISTORY_COMMANDS } from "../../features/history/commands.ts";
 import { recipientNamed } from "../../features/recipients/db/recipients.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { doctor } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/doctor/doctor.ts";
 import { inTime, TIMED } from "../support/app/deadline.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { preparedFolder } from "../support/app/prepared_folder.ts";

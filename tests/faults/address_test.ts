@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
-import { doctor } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/doctor/doctor.ts";
 import { eventually } from "../support/app/eventually.ts";
 import { launch } from "../support/app/process.ts";
 import { ownerOf, startCluster } from "../support/servers/cluster.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { sql } from "../../db/connections/sql.ts";
 import { install } from "../../db/migrate.ts";
-import { doctor } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/doctor/doctor.ts";
 import { openDatabase } from "../../db/database.ts";
 import { SETTINGS } from "../support/app/harness.ts";
 import { start } from "../support/app/process.ts";

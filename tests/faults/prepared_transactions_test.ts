@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import postgres from "postgres";
-import { doctor } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/doctor/doctor.ts";
 import { pause } from "../../db/connections/deadline.ts";
 import { Copy } from "../support/client/copy.ts";
 import { openApp, SETTINGS } from "../support/app/harness.ts";

@@ -1,5 +1,5 @@
 import { assert, assertMatch, assertStringIncludes } from "@std/assert";
-import { doctor } from "../../db/commands/doctor.ts";
+import { doctor } from "../../db/doctor/doctor.ts";
 import { startFollower } from "./follower.ts";
 import { faultTest } from "./scene.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { miscounted } from "../../db/commands/recount.ts";
+import { miscounted } from "../../db/doctor/recount.ts";
 import { ONIX_COLUMNS } from "../../schema/lines.ts";
 import { FIELDS } from "../../schema/product.ts";
 import { SAMPLES } from "../onix/support.ts";

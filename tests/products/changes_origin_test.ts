@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { checkMigrated, install } from "../../db/migrate.ts";
-import { recount } from "../../db/commands/recount.ts";
+import { recount } from "../../db/doctor/recount.ts";
 import { Copy } from "../support/client/copy.ts";
 import type { App } from "../support/app/harness.ts";
 import { openOwnApp } from "../support/app/own_app.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { recount } from "../../db/commands/recount.ts";
+import { recount } from "../../db/doctor/recount.ts";
 import { type App, testsOf } from "../support/app/harness.ts";
 import type { Organization } from "../support/app/organization.ts";
 import { openOwnApp, operationsOf } from "../support/app/own_app.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { openOwnApp } from "../support/app/own_app.ts";
-import { recount } from "../../db/commands/recount.ts";
+import { recount } from "../../db/doctor/recount.ts";
 import { recorded, textsInto } from "../support/app/recording.ts";
 import { everyStatement } from "./requests.ts";
 import { SETTINGS } from "../support/app/harness.ts";
@@ -189,7 +189,7 @@ function brokenRules(statements: Iterable<string>, schema: Schema) {
 
 /** Files whose statements no request sends, or which name no table. */
 const OF_OPERATORS =
-  /^db\/(command_line|commands|connections)\/|^db\/(database|demo|migrate|origin|replica|snapshot)\.ts$|^features\/transfer\//;
+  /^db\/(command_line|commands|connections|doctor)\/|^db\/(database|demo|migrate|origin|replica|snapshot)\.ts$|^features\/transfer\//;
 
 const ROOT = new URL("../../", import.meta.url);
 

@@ -12,6 +12,7 @@ const CORE = [
   "db/products",
   "db/records",
   "db/command_line",
+  "db/doctor",
   "middleware",
 ];
 

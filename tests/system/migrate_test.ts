@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { miscounted } from "../../db/commands/recount.ts";
+import { miscounted } from "../../db/doctor/recount.ts";
 import { installDemo } from "../../db/demo.ts";
 import { checkMigrated, install, migrate, pendingMigrations } from "../../db/migrate.ts";
 import { readSchema } from "../../db/sql_files.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, fail } from "@std/assert";
 import { uuidv7 } from "../../db/uuid.ts";
 import { selectBuilt, selectProducts } from "../../db/products/read.ts";
-import { miscounted, misindexed } from "../../db/commands/recount.ts";
+import { miscounted, misindexed } from "../../db/doctor/recount.ts";
 import { exportCatalogue } from "../../features/transfer/db/export.ts";
 import { importCatalogue } from "../../features/transfer/db/import.ts";
 import { LINE_KINDS, ONIX_TABLES, tablesOfLine } from "../../schema/lines.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { miscounted } from "../../db/commands/recount.ts";
+import { miscounted } from "../../db/doctor/recount.ts";
 import { install, pendingMigrations } from "../../db/migrate.ts";
 import { TIMED } from "../support/app/deadline.ts";
 import { openFreshDatabase } from "../support/app/fresh_database.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { allOrganizations, miscounted, misindexed } from "../../../db/commands/recount.ts";
+import { allOrganizations, miscounted, misindexed } from "../../../db/doctor/recount.ts";
 import { selectBuilt } from "../../../db/products/read.ts";
 import { storeDocuments } from "../../../db/products/documents/external_changes.ts";
 import type { App } from "../app/harness.ts";

@@ -1,4 +1,4 @@
-import { recount } from "../../../db/commands/recount.ts";
+import { recount } from "../../../db/doctor/recount.ts";
 import { uuidv7 } from "../../../db/uuid.ts";
 import type { App } from "../app/harness.ts";
 import type { Organization } from "../app/organization.ts";
