@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS } from "../../db/commands/commands.ts";
-import { examine } from "../../db/doctor/doctor.ts";
+import { examine } from "../../db/doctor/checks.ts";
 import { migrate } from "../../db/migrate.ts";
 import { readConfig } from "../../schema/config.ts";
 import { eventually } from "../support/app/eventually.ts";

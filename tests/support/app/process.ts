@@ -23,7 +23,7 @@ export interface Service extends AsyncDisposable {
   signal(name: Deno.Signal): void;
   /** Kills the process, and returns its log. */
   kill(): Promise<string>;
-  /** Settles when the process has ended. Whoever reads it expects that soon: a process that does not end is killed. */
+  /** Settles when the process has ended. A read starts a time limit, after which the process is killed. */
   readonly ended: Promise<Ended>;
 }
 

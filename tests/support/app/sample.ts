@@ -1,14 +1,15 @@
 const WHOLE = Deno.env.get("TEST_WHOLE");
 
 /**
- * Whether the longest series of generated cases runs whole (`TEST_WHOLE=true`, as CI
- * does on one of its databases). Otherwise a sample of them runs, which has each kind.
+ * Whether the longest series of generated cases run in full (`TEST_WHOLE=true`, as CI does on one
+ * of its databases). Otherwise a sample of them runs, which has each kind.
  */
 export const IS_WHOLE = WHOLE === "true";
 
 /**
  * Whether the embedded database is one of several that tests run on (`TEST_WHOLE=embedded`). Then
- * the long series of `shard.ts` are left to a server, and those that run on no server are whole.
+ * the long series of `shards/shard.ts` are left to a server, and those that run on no server run
+ * in full.
  */
 export const IS_ONE_OF_SEVERAL = WHOLE === "embedded";
 

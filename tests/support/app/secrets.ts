@@ -10,7 +10,7 @@ const KEY = /^cat_[0-9a-z]{12}_(.+)$/;
 /** A token: its payload and signature. Its header is not secret. */
 const TOKEN = /^Bearer +[\w-]*\.([\w-]*)\.([\w-]*)/i;
 
-/** Ids and times identify a record without revealing its content, and origins of this machine tell nothing. */
+/** Ids and times identify a record without revealing its content. Origins of this machine reveal nothing. */
 const HARMLESS =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|https?:\/\/127\.0\.0\.1(?::\d+)?/gi;
 
