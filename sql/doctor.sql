@@ -138,10 +138,17 @@ select
   null as wrong,
   null as advice,
   format(
-    '%s versions of products in %s%s. A product keeps at most 1,000 and 64 MiB of them, the newest first', v.versions, pg_size_pretty(pg_total_relation_size('product_documents')),
+    '%s versions of products in %s%s. A product keeps at most 1,000 and 64 MiB of them, the newest first', v.versions, pg_size_pretty(v.bytes),
     to_char(v.oldest at time zone 'UTC', '", the oldest of "YYYY-MM-DD"T"HH24:MI:SS"Z"')
   ) as fine
-from (select count(*) as versions, min(d.changed_at) as oldest from product_documents d) v;
+from (
+  select
+    count(*) as versions,
+    min(d.changed_at) as oldest,
+    -- Of the rows: the table of a distributed database is empty on the coordinator.
+    coalesce(sum(pg_column_size(d.summary) + pg_column_size(d.details)), 0) as bytes
+  from product_documents d
+) v;
 
 -- changes
 select

@@ -112,6 +112,12 @@ Deno.test("deno task doctor", TIMED, async ({ step: it }) => {
     );
   });
 
+  await it("measures the versions of products, not the files of their table", async () => {
+    const { history: { finding } = {} } = await examine(database, CONFIG);
+
+    assertStringIncludes(finding!, "0 versions of products in 0 bytes.");
+  });
+
   await it("notes the ISBNs that several products have", async () => {
     await script(database, (sql) =>
       sql`
