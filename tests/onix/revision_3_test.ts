@@ -201,6 +201,8 @@ const CASES: [what: string, record: string, edit: ((product: Any) => void) | nul
   ["inverted names of a right", right("<PublisherNameInverted>Roe (Jane)</PublisherNameInverted>"), null, /<SalesRightsType>03[^]*Roe \(Jane\)/],
   ["names in two scripts", right('<PublisherName language="hin" textscript="Deva">A</PublisherName><PublisherName language="hin" textscript="Latn">B</PublisherName>'), null, /"Deva">A[^]*language="hin" textscript="Latn">B/],
   ["two names in one language and no script", right('<PublisherName language="hin">A</PublisherName><PublisherName language="hin">B</PublisherName>'), null, /<PublisherName>B/],
+  ["a primary type of content that was one of the others", described("").replace("</ProductForm>", "$&<ProductContentType>10</ProductContentType><ProductContentType>11</ProductContentType>"),
+    (product) => product.primary_content_type = "10", /<PrimaryContentType>10<[^]*<ProductContentType>11/, /<ProductContentType>10/],
   ["one number of an author and an editor of the series", described(series("Tides", by("1", "Ed")) + by("1", "Ann") + by("2", "Bea")), null, /<SequenceNumber>3[^]*Ed[^]*<SequenceNumber>1[^]*Ann[^]*<SequenceNumber>2[^]*Bea/],
   ["numbers in two series", described(series("Tides", by("2", "Cai") + by("1", "Bea")) + series("Waves", by("1", "Dan")) + by("1", "Ann")), null,
     /<SequenceNumber>3[^]*Cai[^]*<SequenceNumber>2[^]*Bea[^]*<SequenceNumber>4[^]*Dan[^]*<SequenceNumber>1[^]*Ann/],

@@ -61,16 +61,17 @@ function withoutRepeatedBy(
     if (key !== undefined) seen.add(key);
     return [one];
   };
-  return children.flatMap((each) => {
-    const path = paths.find(([name]) => name === each.name);
-    if (!path) return [each];
-    const [, inner] = path;
-    if (!inner) return leftOf(each, at);
-    const below = each.children.flatMap((one) =>
-      one.name === inner ? leftOf(one, `${at}/${each.name}`) : [one]
-    );
-    return [{ ...each, children: below }];
-  });
+  const left = new Map<Element, Element[]>();
+  // Those at the first path stay, wherever they stand: a primary code, not one of the others.
+  for (const [name, inner] of paths) {
+    for (const each of children) {
+      if (each.name !== name) continue;
+      const below = inner &&
+        each.children.flatMap((one) => one.name === inner ? leftOf(one, `${at}/${name}`) : [one]);
+      left.set(each, below ? [{ ...each, children: below }] : leftOf(each, at));
+    }
+  }
+  return children.flatMap((each) => left.get(each) ?? [each]);
 }
 
 /**
