@@ -624,6 +624,16 @@ it("reads the percents of a rate, and of nothing else", async ({ org, app }) => 
   assertEquals(body.data.outcomes[0].messages[0].code, "invalid_amount", text);
 });
 
+it("has no column for a currency that SQL has written and no list has", async ({ org, app }) => {
+  await org.create({ product_prices: [{ currency_code: "EUR", retail_price: 9 }] });
+  const { id } = await org.create({ product_prices: [{ currency_code: "GBP", retail_price: 9 }] });
+  await app.sql`update product_prices set currency_code = 'ZZZ' where product_id = ${id}`;
+  const [header = ""] = (await sheet(org)).split("\r\n");
+  assertEquals(header.match(/product_prices[^,]*/g), ["product_prices[EUR].retail_price"]);
+  const { status } = await org.get("/api/csv/products?columns=product_prices[ZZZ].retail_price");
+  assertEquals(status, 400);
+});
+
 it("has the longest text that a cell can hold, and no longer one", async ({ org }) => {
   for (const [text, isHeld] of [["x".repeat(32_767), true], ["x".repeat(32_768), false]] as const) {
     const collateral = [{ collateral_type: "text_content", text_type: "03", text }];

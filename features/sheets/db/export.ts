@@ -149,11 +149,11 @@ async function findColumns(
     else if (!columns.has(column.name)) columns.set(column.name, column);
     else faults.push(`duplicate: Two columns are ${printable(column.name)}`);
   }
-  const refused = names ? hidden : [];
-  if (faults.length + refused.length === 0) return [...columns.values()];
+  // Nobody has named a default column that cannot be: a currency that SQL has written is on no list.
+  if (!names || faults.length + hidden.length === 0) return [...columns.values()];
   throw invalid("The query", [
     ...faults.map((text) => ({ ...splitMessage(text), parameter: "columns" })),
-    ...refused.map((name) => leftOutDetail("columns", name)),
+    ...hidden.map((name) => leftOutDetail("columns", name)),
   ]);
 }
 
