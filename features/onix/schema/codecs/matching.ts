@@ -106,7 +106,7 @@ export function matchEntries<Entry>(
 
   /** Pairs the free entries that share a text, as `match` does. */
   function pass(
-    shared: (keysOf: MatchKeys) => string,
+    shared: (keys: MatchKeys) => string,
     match: (ones: readonly Entry[], others: readonly Entry[]) => [Entry, Entry][],
   ): void {
     if (pairs.size === most) return;

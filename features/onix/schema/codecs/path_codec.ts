@@ -137,8 +137,8 @@ function addInOrder(parent: Element, { name, codes }: Segment): Element {
   const others = childrenOf(parent, name);
   const codesOf = (each: Element) => codes.map(([child]) => childValue(each, child)).join();
   const next = others.findIndex((each) => codesOf(each) > codesOf(made));
-  const path = next < 0 ? others.length : next;
-  replaceChildren(parent, others, others.toSpliced(path, 0, made));
+  const at = next < 0 ? others.length : next;
+  replaceChildren(parent, others, others.toSpliced(at, 0, made));
   return made;
 }
 

@@ -1,7 +1,7 @@
 import type { Entry } from "../../../../schema/bodies.ts";
 import type { Message } from "../report/message.ts";
-import type { Element } from "../xml/element.ts";
 import type { Edits } from "./options.ts";
+import type { Location } from "../codecs/checks.ts";
 import type { RecordReader } from "../codecs/record_reader.ts";
 import { entryInWords, type EntryKind } from "./words.ts";
 
@@ -19,12 +19,14 @@ export function winnerOf(edits: Edits): Side {
 }
 
 /** Reports that both sides have changed a value. An empty text is a removal. */
-export type ReportConflict = (location: Location, incoming: string, local: string) => void;
+export type ReportConflict = (
+  location: LocationOfConflict,
+  incoming: string,
+  local: string,
+) => void;
 
-/** An element of the incoming record, or the child that it lacks, and the entries around it. */
-export interface Location {
-  element: Element;
-  missing?: string | undefined;
+/** A place in the incoming record, with the entries around it. */
+export interface LocationOfConflict extends Location {
   within?: EntryPath | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Entry } from "../../../../schema/bodies.ts";
 import { elementOf } from "../../../../schema/fields.ts";
 import { canonical } from "../../../../schema/objects.ts";
 import type { Element } from "../xml/element.ts";
-import type { Location } from "./conflicts.ts";
+import type { LocationOfConflict } from "./conflicts.ts";
 import { differingFields, fieldCodec } from "../codecs/fields.ts";
 import { containerOf, type MappedField } from "../mapping/mapped.ts";
 import { MAPPING } from "../mapping/mapping.ts";
@@ -18,7 +18,7 @@ export function locationOfChange(
   base: unknown,
   incoming: unknown,
   { record, reader }: Reading,
-): Location {
+): LocationOfConflict {
   const field = MAPPING[name]!;
   const parent = parentOf(record, field);
   if (parent.missing) return parent;
@@ -43,7 +43,7 @@ function indexOfNew(
 }
 
 /** Finds the composite that contains a field, or the one that is missing. */
-export function parentOf(record: Element, { block }: MappedField): Location {
+export function parentOf(record: Element, { block }: MappedField): LocationOfConflict {
   const container = containerOf(record, block);
   return container ? { element: container } : { element: record, missing: block! };
 }
@@ -55,7 +55,7 @@ export function locationOfDifference(
   name: string,
   incoming: Entry,
   local: Entry,
-): Location {
+): LocationOfConflict {
   const field = fields[name]!;
   const found = fieldCodec(name, field, composite)!.find?.(element);
   if (!found) {

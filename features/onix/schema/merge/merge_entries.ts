@@ -2,7 +2,7 @@ import type { Entry } from "../../../../schema/bodies.ts";
 import { NEW_ROW } from "../../../../schema/named_rows.ts";
 import { elementOf, type Fields } from "../../../../schema/fields.ts";
 import { isEqual, objectsIn } from "../../../../schema/objects.ts";
-import type { EntryPath, Location } from "./conflicts.ts";
+import type { EntryPath, LocationOfConflict } from "./conflicts.ts";
 import { fieldCodec } from "../codecs/fields.ts";
 import {
   type ConflictRule,
@@ -46,7 +46,7 @@ interface MergeContext extends Readers, ConflictRule {
 export function mergeRows(
   array: MergedArray,
   sides: ArraySides,
-  parent: Location,
+  parent: LocationOfConflict,
   context: MergeContext,
 ): Entry[] {
   const { base, incoming, local } = sides;

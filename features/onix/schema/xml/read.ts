@@ -64,7 +64,7 @@ export interface ReadOptions {
 
 /**
  * Reads a message as it arrives, and holds one record at a time. Throws `XmlError` where
- * the message cannot be read on.
+ * the message cannot be read further.
  */
 export async function* readMessage(
   bytes: AsyncIterable<Uint8Array>,
