@@ -688,6 +688,21 @@ Deno.test("A new biography leaves the statement of the contributors", async () =
   assertEquals(gone, []);
 });
 
+Deno.test("A text of several that is corrected keeps its language", async () => {
+  const feature = (...descriptions: [language: string, text: string][]) =>
+    `ProductFormFeature(ProductFormFeatureType=09 ProductFormFeatureValue=00 ${
+      descriptions.map(([language, text]) =>
+        `ProductFormFeatureDescription[language=${language}]=${text}`
+      ).join(" ")
+    })`;
+  const { book, received } = await importedFrom(
+    least("1", { detail: xml(feature(["eng", "Reed"], ["ger", "Gelesen"])) }),
+  );
+  (book.product as Any).product_form_features[0].product_form_feature_descriptions[0] = "Read";
+  const text = await written([writeRecord(book, received, "3.1").record], "3.1");
+  assertMatch(text, /language="eng">Read<[^]*language="ger">Gelesen</);
+});
+
 Deno.test("A changed cover and availability change what had the old ones", async () => {
   const { gone, added } = await changed(BOOK, (product: Any) => {
     product.cover_image_url = "https://covers.example/2.jpg";

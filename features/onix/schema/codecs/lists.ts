@@ -3,6 +3,7 @@ import type { List } from "../../../../schema/fields.ts";
 import { MAX_ENTRIES, SAME } from "../../../../schema/objects.ts";
 import { dataElement } from "../rules/facts.ts";
 import {
+  attributesAfter,
   child,
   childrenOf,
   element,
@@ -70,10 +71,16 @@ export function leaves(name: string, list: Partial<List> = {}): Codec {
       const was = before as string[] | undefined ?? [];
       // A value may stand twice in the record, and once in the list.
       const known = old.filter((each) => was.includes(valueOf(each) ?? ""));
+      const values = now as string[] | undefined ?? [];
       const unused = [...known];
-      const wanted = (now as string[] | undefined ?? []).map((value) => {
+      const same = values.map((value) => {
         const i = unused.findIndex((each) => valueOf(each) === value);
-        return i < 0 ? element(name, value) : unused.splice(i, 1)[0]!;
+        return i < 0 ? undefined : unused.splice(i, 1)[0]!;
+      });
+      const wanted = values.map((value, i) => {
+        // A text that was corrected in its place keeps its language.
+        const earlier = values.length === known.length && unused.includes(known[i]!);
+        return same[i] ?? element(name, value, earlier ? attributesAfter(known[i]!) : {});
       });
       replaceChildren(composite, known, wanted);
       removeDependents(composite, name);
