@@ -1,5 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import { ApiError } from "./errors.ts";
+import type { InTurns } from "./turns.ts";
 
 /*
  * Defects: errors of the service itself while it handles one value, operation, line or record. The
@@ -41,8 +42,27 @@ export function catchDefect<T, E>(
   try {
     return work();
   } catch (error) {
-    if (error instanceof ApiError) throw error;
-    DEFECTS.publish({ error, product } satisfies Defect);
+    publishDefect(error, product);
     return instead();
   }
+}
+
+/** The same of work that yields where other requests may run. */
+export function* catchDefectInTurns<T, E>(
+  work: InTurns<T>,
+  instead: () => E,
+  product?: string,
+): InTurns<T | E> {
+  try {
+    return yield* work;
+  } catch (error) {
+    publishDefect(error, product);
+    return instead();
+  }
+}
+
+/** Publishes an error as a defect, or throws it if it is for the client. */
+function publishDefect(error: unknown, product: string | undefined): void {
+  if (error instanceof ApiError) throw error;
+  DEFECTS.publish({ error, product } satisfies Defect);
 }

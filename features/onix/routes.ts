@@ -23,7 +23,7 @@ import { XmlError } from "./schema/xml/xml_error.ts";
 import type { ImportQuery, OnixChangesQuery, OnixQuery } from "./schema/query.ts";
 import { ok } from "../../middleware/responses.ts";
 import { importError, streamImport } from "../../middleware/streamed_import.ts";
-import type { Pace } from "../../schema/turns.ts";
+import { inTurns, type Pace } from "../../schema/turns.ts";
 
 /* The handlers of products in ONIX for Books. */
 
@@ -37,7 +37,7 @@ const XML = { known: XML_MEDIA_TYPE, name: "application/xml or text/xml" };
 export async function get(
   context: Admitted<OnixQuery>,
 ): Promise<HandlerResponse> {
-  const { database, params, query: { release, tags }, request, shares, view } = context;
+  const { database, params, query: { release, tags }, request, shares, caller, view } = context;
   const form = { release, tags };
   // A recipient with a view gets a record of its own.
   const { record, sender, etag: tag } = await getOnixRecord(
@@ -45,10 +45,12 @@ export async function get(
     params.id,
     view ? { view } : { form },
   );
-  const write = async () =>
-    typeof record === "string"
-      ? record
-      : await shares.parsing.run(context, () => textOf(record, form, view));
+  const pace = shares.parsing.pacer(caller);
+  const write = async () => {
+    if (typeof record === "string") return record;
+    await pace();
+    return await inTurns(textOf(record, form, view), pace);
+  };
   // What a recipient does not see must not show in the tag either.
   const seen = view && await write();
   const shown = seen ? [seen, senderText(sender)] : [tag];
@@ -92,7 +94,7 @@ async function* recordsOf(
 ): AsyncGenerator<Element | string> {
   for (const change of changes) {
     await pace();
-    const record = outgoing.of(change);
+    const record = await inTurns(outgoing.of(change), pace);
     if (record) yield record;
   }
 }

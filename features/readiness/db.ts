@@ -1,10 +1,12 @@
-import { catchDefect, DEFECT } from "../../schema/defects.ts";
+import { catchDefectInTurns, DEFECT } from "../../schema/defects.ts";
 import { writeRecord } from "../onix/schema/doors/outgoing.ts";
 import type { ReadinessQuery } from "./schema/query.ts";
 import type { Profile } from "./schema/profiles.ts";
 import { checkMessage, type Readiness } from "./schema/readiness.ts";
 import { withoutPlaceholders } from "../onix/schema/valid/placeholders.ts";
 import { headerOf } from "../onix/schema/xml/write.ts";
+import type { Book } from "../onix/schema/mapping/mapped.ts";
+import { type InTurns, inTurns } from "../../schema/turns.ts";
 import type { Queries } from "../../db/database.ts";
 import { selectIds } from "../../db/products/lists/selected.ts";
 import { NIL_UUID } from "../../db/uuid.ts";
@@ -28,8 +30,8 @@ const MAX_CHECKED = 500;
 const MAX_READ = 100;
 
 /** Returns whether a product is ready for a recipient, and what it lacks. */
-export function readinessOf(source: RecordSource, profile: Profile): Readiness {
-  const { ready, score, missing } = checkSource(source, profile);
+export function* readinessOf(source: RecordSource, profile: Profile): InTurns<Readiness> {
+  const { ready, score, missing } = yield* checkSource(source, profile);
   return { ready, score, missing };
 }
 
@@ -55,7 +57,7 @@ export async function listReadiness(
         break;
       }
       await pace();
-      const checked = checkSource(source, profile);
+      const checked = await inTurns(checkSource(source, profile), pace);
       meta.cursor = source.id;
       meta.checked++;
       if (checked.ready) meta.ready++;
@@ -65,22 +67,25 @@ export async function listReadiness(
   return { products, meta };
 }
 
-function checkSource(source: RecordSource, profile: Profile): CheckedProduct {
+function* checkSource(source: RecordSource, profile: Profile): InTurns<CheckedProduct> {
   const book = bookOf(source);
+  yield;
   const { id, title, isbn13, product_code } = book.product;
-  const readiness = catchDefect(
-    (): Readiness => {
-      const repaired = writeRecord(book, receivedIn(source), profile.release);
-      return checkMessage(profile, {
-        header: headerOf(source, new Date()),
-        record: withoutPlaceholders(repaired),
-        product: book.product,
-      });
-    },
-    () => NOT_SENT,
-    id as string,
-  );
+  const check = checkBook(book, source, profile);
+  const readiness = yield* catchDefectInTurns(check, () => NOT_SENT, id as string);
   return { id, title, isbn13, product_code, ...readiness };
+}
+
+function* checkBook(book: Book, source: RecordSource, profile: Profile): InTurns<Readiness> {
+  const received = receivedIn(source);
+  yield;
+  const repaired = yield* writeRecord(book, received, profile.release);
+  yield;
+  return checkMessage(profile, {
+    header: headerOf(source, new Date()),
+    record: withoutPlaceholders(repaired),
+    product: book.product,
+  });
 }
 
 /** The readiness of a product whose record the service fails to write. The feed omits it. */

@@ -6,6 +6,7 @@ import { ApiError } from "../../schema/errors.ts";
 import { detailsOf, profileNames, profiles, summaryOf } from "./schema/profiles.ts";
 import type { OneReadinessQuery, ReadinessQuery } from "./schema/query.ts";
 import { followed, ok } from "../../middleware/responses.ts";
+import { inTurns } from "../../schema/turns.ts";
 
 /* The handlers of recipients' rules, and of the readiness of products. */
 
@@ -28,12 +29,11 @@ export function getProfile({ params: { name } }: Admitted): HandlerResponse {
 export async function get(
   context: Admitted<OneReadinessQuery>,
 ): Promise<HandlerResponse> {
-  const { database, params, query: { profile }, shares } = context;
+  const { database, params, query: { profile }, shares, caller } = context;
   const source = await getSource(database, params.id);
-  const readiness = await shares.parsing.run(
-    context,
-    () => readinessOf(source, profile),
-  );
+  const pace = shares.parsing.pacer(caller);
+  await pace();
+  const readiness = await inTurns(readinessOf(source, profile), pace);
   return ok(JSON.stringify({ profile: profile.name, ...readiness }));
 }
 

@@ -10,6 +10,7 @@ import { ARRAYS, FIELDS } from "../../schema/product.ts";
 import type { Fields } from "../../schema/fields.ts";
 import * as reading from "../../features/onix/schema/doors/incoming.ts";
 import type { Rejected } from "../../features/onix/schema/doors/incoming.ts";
+import { atOnce } from "../../schema/turns.ts";
 import * as outgoing from "../../features/onix/schema/doors/outgoing.ts";
 import { readStoredRecord, type Received } from "../../features/onix/schema/doors/stored_record.ts";
 import { type Part, readMessage } from "../../features/onix/schema/xml/read.ts";
@@ -92,7 +93,7 @@ export function differences(
 export function writeRecord(
   ...given: Parameters<typeof outgoing.writeRecord>
 ): Repaired {
-  return outgoing.writeRecord(...given);
+  return atOnce(outgoing.writeRecord(...given));
 }
 
 export function notSentOf(record: Element, release: Release) {

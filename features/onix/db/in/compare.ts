@@ -3,6 +3,7 @@ import type { Book } from "../../schema/mapping/mapped.ts";
 import { type Merged, mergeEdits } from "../../schema/merge/merge.ts";
 import type { BaseRecord } from "../../schema/merge/merge_field.ts";
 import type { Edits } from "../../schema/merge/options.ts";
+import { atOnce } from "../../../../schema/turns.ts";
 import { writeRecord } from "../../schema/doors/outgoing.ts";
 import {
   readStoredRecord,
@@ -69,14 +70,16 @@ function formToStore(
   const base = previous && (found!.is_current || edits !== "overwrite")
     ? previous.record
     // Later changes by requests stay.
-    : writeRecord(book, received, "3.1").record;
+    : atOnce(writeRecord(book, received, "3.1")).record;
   return storedForm(replaceBlocks(base, analysed.content.record));
 }
 
 /** Whether a product is sent differently with one of two records. */
 export function isSentOtherwise(book: Book, ...both: [Received, Received]): boolean {
   return RELEASES.some((release) => {
-    const [one, other] = both.map((received) => writeRecord(book, received, release).record);
+    const [one, other] = both.map((received) =>
+      atOnce(writeRecord(book, received, release)).record
+    );
     return !hasSameContent(one!, other!);
   });
 }

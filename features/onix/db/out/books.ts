@@ -7,6 +7,7 @@ import { fromStored } from "../../schema/xml/read.ts";
 import { recordText } from "../../schema/xml/write.ts";
 import type { Entry } from "../../../../schema/bodies.ts";
 import { parseExact } from "../../../../schema/numbers.ts";
+import type { InTurns } from "../../../../schema/turns.ts";
 import type { View } from "../../../../schema/view.ts";
 import type { ReceivedRow, RecordSource } from "./record_source.ts";
 
@@ -36,12 +37,17 @@ function byId(records: string): Book["contributors"] {
 }
 
 /** Returns the text of a product's record as it is sent, to the recipient of a view or to everyone. */
-export function textOf(
+export function* textOf(
   source: RecordSource,
   { release, tags }: MessageForm,
   view: View | undefined,
-): string {
-  const { record } = writeRecord(bookOf(source), receivedIn(source), release, view);
+): InTurns<string> {
+  const book = bookOf(source);
+  yield;
+  const received = receivedIn(source);
+  yield;
+  const { record } = yield* writeRecord(book, received, release, view);
+  yield;
   return recordText(record, tags);
 }
 

@@ -6,6 +6,7 @@ import { readerSettings } from "../../../../db/connections/transaction.ts";
 import type { Queries } from "../../../../db/database.ts";
 import type { FeedQueries } from "../../../changes/db/feed.ts";
 import { sql } from "../../../../db/connections/sql.ts";
+import { atOnce } from "../../../../schema/turns.ts";
 import type { View } from "../../../../schema/view.ts";
 import type { FollowedView } from "../../../changes/db/view_state.ts";
 import { isSameView, StaleView, withView } from "../../../changes/db/view_page.ts";
@@ -106,7 +107,7 @@ async function writeFeed(
     for await (const page of readAhead(pages())) {
       cursor = page.cursor;
       for (const change of page.changes) {
-        const record = outgoing.of(change);
+        const record = atOnce(outgoing.of(change));
         if (record) yield record;
         else failed++;
       }

@@ -1,9 +1,10 @@
 import type { MessageForm } from "../../schema/rules/releases.ts";
-import { catchDefect } from "../../../../schema/defects.ts";
+import { catchDefectInTurns } from "../../../../schema/defects.ts";
 import { deletionRecord } from "../../schema/doors/outgoing.ts";
 import { ownReference } from "../../schema/mapping/own_reference.ts";
 import type { Element } from "../../schema/xml/element.ts";
 import type { FeedQueries } from "../../../changes/db/feed.ts";
+import type { InTurns } from "../../../../schema/turns.ts";
 import type { View } from "../../../../schema/view.ts";
 import { textOf } from "./books.ts";
 import type { OnixChange } from "./changes.ts";
@@ -30,14 +31,14 @@ export class OutgoingRecords {
    * Returns the record of a change as it is sent. If the service fails to write it, returns
    * undefined, and the log names the product; other records are sent.
    */
-  of(change: OnixChange): Element | string | undefined {
-    return catchDefect(() => this.#record(change), () => undefined, change.id);
+  of(change: OnixChange): InTurns<Element | string | undefined> {
+    return catchDefectInTurns(this.#record(change), () => undefined, change.id);
   }
 
-  #record(change: OnixChange): Element | string {
+  *#record(change: OnixChange): InTurns<Element | string> {
     const { id, reference } = change;
     if (change.source) {
-      const text = textOf(change.source, this.#form, this.#view);
+      const text = yield* textOf(change.source, this.#form, this.#view);
       if (change.key !== null) this.#written.push({ id, key: change.key, record: text });
       return text;
     }

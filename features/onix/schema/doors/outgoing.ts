@@ -1,5 +1,6 @@
 import type { Entry } from "../../../../schema/bodies.ts";
 import { isEqual, isObject } from "../../../../schema/objects.ts";
+import type { InTurns } from "../../../../schema/turns.ts";
 import { projected, type View } from "../../../../schema/view.ts";
 import { CONFIRMED, DELETION } from "../rules/notifications.ts";
 import type { Release } from "../rules/releases.ts";
@@ -26,26 +27,29 @@ import type { Received } from "./stored_record.ts";
 
 /**
  * The product as a record: the record last received, changed where the product has changed
- * since, without what a view leaves out. Always valid by EDItEUR's schema of the release.
+ * since, without what a view leaves out. Always valid by EDItEUR's schema of the release. Yields
+ * between its steps: each takes some tens of milliseconds for the largest product.
  */
-export function writeRecord(
+export function* writeRecord(
   book: Book,
   received: Received | null,
   release: Release,
   view?: View,
-): Repaired {
+): InTurns<Repaired> {
   const record = received ? copyOf(received.record) : element("Product", [
     element("RecordReference", ""),
     element("NotificationType", CONFIRMED),
   ]);
   withhold(record);
-  writeDifferingFields(book, record, received);
+  yield;
+  yield* writeDifferingFields(book, record, received);
   withholdMarketRemovals(record);
   writeIdentifiers(book, record);
   const { product, reference, organization } = book;
   setChild(record, "RecordReference", reference ?? ownReference(String(product.id)));
   addOwnSupply(record, view ? projected(product, view) : product);
   if (view) withholdFrom(record, view);
+  yield;
   return repair(record, release, {
     organization,
     identifier: proprietary(PRODUCT_CODE, String(product.product_code)),
@@ -56,18 +60,20 @@ export function writeRecord(
 const LENIENT = { isSilent: true, isLenient: true };
 
 /** Writes the fields in which the product differs from the record into the record. */
-function writeDifferingFields(
+function* writeDifferingFields(
   book: Book,
   record: Element,
   received: Received | null,
-): void {
+): InTurns<void> {
   const differences = received?.differences ?? {};
   const fields = fieldsOfBook(book);
   // Most products equal their records, so nothing needs a check.
   const inRecord = readValues(record, new RecordReader(record, LENIENT));
+  yield;
   if (!fields.some((one) => isChanged(one, inRecord, differences))) return;
   const reader = new RecordReader(record, { isSilent: true });
   const values = readValues(record, reader);
+  yield;
   for (const one of fields) {
     // A cover is written in any case: writing `supporting_resources` may have removed its link.
     const isCover = one.name === "cover_image_url" && one.projection !== undefined;
@@ -76,6 +82,7 @@ function writeDifferingFields(
       ? tiedToElements(differences[one.name], values[one.name], reader)
       : values[one.name];
     writeField(one, before, book, record, reader);
+    yield;
   }
 }
 
