@@ -48,15 +48,11 @@ export class ParseQueue {
 
   /**
    * Returns a function that long work awaits between its short parts, so that other requests run in
-   * between. It throws the errors of `Queue.enter`.
+   * between. It throws the errors of `Queue.enter`. Until it is time, it returns nothing to wait for.
    */
   pacer(caller: Caller): Pace {
     let [now, end, longest] = [0, 0, 0];
-    return async () => {
-      const before = now;
-      now = performance.now();
-      longest = Math.max(longest, now - before);
-      if (now < end) return;
+    const letOthersRun = async () => {
       const permit = await this.#queue.enter(caller, "long", now + MAX_WAIT_MS);
       now = performance.now();
       end = now + STRETCH_MS;
@@ -64,6 +60,12 @@ export class ParseQueue {
       // The timer runs once the work waits for something, and other requests have run. If it waits
       // for the embedded database, the time of that does not count as work.
       setTimeout(() => endAfter(longest > LONG_PART_MS ? longest : 0, permit));
+    };
+    return () => {
+      const before = now;
+      now = performance.now();
+      longest = Math.max(longest, now - before);
+      if (now >= end) return letOthersRun();
     };
   }
 

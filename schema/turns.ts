@@ -22,6 +22,8 @@ export async function inTurns<Result>(work: InTurns<Result>, pace: Pace): Promis
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;
-    await pace();
+    // Waiting for nothing would take longer than most steps.
+    const wait = pace();
+    if (wait) await wait;
   }
 }
