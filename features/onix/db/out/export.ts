@@ -2,7 +2,7 @@ import type { MessageForm } from "../../schema/rules/releases.ts";
 import { type Cursor, cursorText } from "../../../changes/schema.ts";
 import type { Element } from "../../schema/xml/element.ts";
 import { type Sender, writeMessage } from "../../schema/xml/write.ts";
-import { readerSettings } from "../../../../db/connections/transaction.ts";
+import { readerSettings, type Transaction } from "../../../../db/connections/transaction.ts";
 import type { Queries } from "../../../../db/database.ts";
 import type { FeedQueries } from "../../../changes/db/feed.ts";
 import { sql } from "../../../../db/connections/sql.ts";
@@ -60,22 +60,34 @@ export async function exportMessage(
     true,
     (followed) =>
       inSnapshot(database, readerSettings, async (tx) => {
-        const [[row]] = await tx.send(sql<{ is_same: boolean }>`
-      select ${isSameView(followed)} as is_same
-    `);
-        if (!row!.is_same) throw new StaleView();
-        const read: FeedQueries["scan"] = async (statement) => {
-          const [rows] = await tx.send(statement);
-          return rows;
-        };
-        const snapshot: FeedQueries = {
-          lookUp: read,
-          scan: read,
-          inBackground: (statements) => database.inBackground(statements),
-        };
-        return await writeFeed(snapshot, sender, after, output, followed);
+        await assertSameView(tx, followed);
+        return await writeFeed(feedQueriesOf(tx, database), sender, after, output, followed);
       }),
   );
+}
+
+/** Throws `StaleView` if the view in the snapshot is not the one that was checked. */
+async function assertSameView(
+  tx: Transaction,
+  followed: FollowedView | undefined,
+): Promise<void> {
+  const [[row]] = await tx.send(sql<{ is_same: boolean }>`
+    select ${isSameView(followed)} as is_same
+  `);
+  if (!row!.is_same) throw new StaleView();
+}
+
+/** The queries of the feed in a snapshot. What they store is written outside it. */
+function feedQueriesOf(tx: Transaction, database: Queries): FeedQueries {
+  const read: FeedQueries["scan"] = async (statement) => {
+    const [rows] = await tx.send(statement);
+    return rows;
+  };
+  return {
+    lookUp: read,
+    scan: read,
+    inBackground: (statements) => database.inBackground(statements),
+  };
 }
 
 async function writeFeed(
