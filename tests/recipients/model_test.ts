@@ -213,6 +213,8 @@ async function followed(app: App, org: Organization, seed: number): Promise<void
       product.isInProgram = !product.isInProgram;
     },
     async programBySql() {
+      // Only the service writes a distributed database.
+      if (app.isDistributed) return await steps.program!();
       const product = pick([...products.values()]);
       if (!product) return;
       if (product.isInProgram) {
