@@ -111,6 +111,66 @@ it("by which texts have the organizations and descriptions of their sources", as
   assertEquals(await sources(), [[null, null], expected[0], expected[2]]);
 });
 
+it("by which they have the sales rights beside an inverted name of a publisher", async ({ org, onix, product, sql }) => {
+  const right = (type: string, territory: string, more = "") =>
+    `<SalesRights datestamp="20260301"><SalesRightsType>${type}</SalesRightsType><Territory>${territory}</Territory>${more}</SalesRights>`;
+  const inverted = "<PublisherNameInverted>Verlag, Der</PublisherNameInverted>";
+  const british = right(
+    "01",
+    "<CountriesIncluded> GB  IE </CountriesIncluded><RegionsExcluded>GB-SCT</RegionsExcluded>",
+  );
+  const american = right(
+    "03",
+    "<CountriesIncluded>US</CountriesIncluded>",
+    `<PublisherName language="eng">Ink &amp; Sons</PublisherName>${inverted}`,
+  );
+  const world = right(
+    "02",
+    "<RegionsIncluded>WORLD</RegionsIncluded><CountriesExcluded>FR</CountriesExcluded>",
+    `<ProductIdentifier><ProductIDType>15</ProductIDType><IDValue>9780141439587</IDValue></ProductIdentifier>${inverted}`,
+  );
+  const restricted = right(
+    "01",
+    "<CountriesIncluded>GB</CountriesIncluded>",
+    "<SalesRestriction><SalesRestrictionType>01</SalesRestrictionType></SalesRestriction>",
+  );
+  const rest = "<ROWSalesRightsType>00</ROWSalesRightsType>";
+  const text = (title: string) =>
+    message(
+      ...[british + american + rest, american + world, american + restricted].map((rights, i) =>
+        record({ reference: `r${i}`, isbn: null, title })
+          .replace("</PublishingDetail>", `${rights}</PublishingDetail>`)
+      ),
+    );
+  const { outcomes } = await onix.report(text("Emma"));
+  const shown = async () => {
+    const books = await Promise.all(outcomes.map(({ id }: { id: string }) => product(id)));
+    return books.map(({ product_sales_rights }) =>
+      product_sales_rights.map(({ id: _, ...right }: { id: string }) => right)
+    );
+  };
+  const expected = await shown();
+  assertEquals(expected.map(({ length }) => length), [3, 2, 2]);
+  const sent = await onix.xml(`/${outcomes[0]!.id}`);
+  await sql`delete from product_sales_rights where organization_id = ${org.id}`;
+
+  await sql.unsafe(
+    await Deno.readTextFile("sql/migrations/0010_rights_beside_inverted_names.sql"),
+  );
+
+  // The migration does not read restrictions.
+  expected[2] = [];
+  assertEquals(await shown(), expected);
+  assertEquals(
+    (await onix.xml(`/${outcomes[0]!.id}`)).replace(/<SentDateTime>.*?</, ""),
+    sent.replace(/<SentDateTime>.*?</, ""),
+  );
+  // They are the sender's, and stay with the next record.
+  const { updated, warnings } = await onix.report(text("Emma again"));
+  assertEquals([updated, warnings], [3, 0]);
+  assertEquals(await shown(), expected);
+});
+
 it("by which they have the audiences that the records have as codes", async ({ org, onix, product, sql }) => {
   const more =
     '<AudienceCode>02</AudienceCode><AudienceCode datestamp="20260101"> 01 </AudienceCode><AudienceCode>77</AudienceCode>' +
