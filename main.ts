@@ -129,7 +129,7 @@ async function main() {
     await run([command, ...Deno.args.slice(1)], variableNames());
     return {};
   }
-  const config = readConfig((name) => Deno.env.get(name));
+  const config = readConfig((name) => Deno.env.get(name), variableNames());
   const log = createLog(config.logLevel, stdout.write);
   logUncaughtErrors(log);
   logDefects(log);

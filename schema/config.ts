@@ -191,8 +191,9 @@ export type Environment = (name: string) => string | undefined;
 /**
  * Reads the configuration from the environment. An empty variable counts as unset.
  * Throws an error with a line for each invalid variable: its name, never its value.
+ * `names` are those of the variables that are set: misspelled ones are named beside invalid ones.
  */
-export function readConfig(environment: Environment) {
+export function readConfig(environment: Environment, names: readonly string[] = []) {
   const given = Object.entries(VARIABLES.entries).map(([name, schema]) =>
     [name, v.safeParse(schema, environment(name) || undefined)] as const
   );
@@ -205,7 +206,9 @@ export function readConfig(environment: Environment) {
       !names.some((name) => invalidNames.includes(name)) && !holds(env)
     ).map(([, , message]) => message),
   ];
-  if (problems.length > 0) throw new Error(problems.join("\n"));
+  if (problems.length > 0) {
+    throw new Error([...problems, ...findUnknownVariables(names)].join("\n"));
+  }
   const database = {
     url: env.DATABASE_URL,
     dataDir: env.DATA_DIR,

@@ -18,6 +18,7 @@ import { ReaderGone } from "../command_line/output.ts";
 /** Advice for the operator, by SQLSTATE. */
 const ADVICE: Record<string, string> = {
   "40P01": "stop the older processes, and repeat the command",
+  "42703": "run deno task migrate first",
   "42P01": "run deno task migrate and deno task seed first",
 };
 
@@ -62,7 +63,7 @@ async function perform(args: string[], variables: readonly string[]): Promise<Ou
   return await work(sessionOf(
     environment,
     async (organizationId) => {
-      const { database: settings } = readConfig(environment);
+      const { database: settings } = readConfig(environment, variables);
       const database = open.use(await openDatabase(settings));
       return database.for({
         deadline: performance.now() + DAY_MS,

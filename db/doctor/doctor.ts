@@ -44,7 +44,7 @@ async function diagnose(environment: Environment, variables: readonly string[]):
   const findings: Findings = { version };
   let subject = "configuration";
   try {
-    const config = readConfig(environment);
+    const config = readConfig(environment, variables);
     findings[subject] = checkConfiguration(config, variables);
     findings["key set"] = config.token && "jwksUrl" in config.token
       ? await checkKeySet(config.token.jwksUrl)

@@ -340,6 +340,18 @@ Deno.test("deno task", async ({ step: it }) => {
     );
   });
 
+  await it("names the missing step for a database that is behind", async () => {
+    await using fresh = await openFreshDatabase();
+    const error = await assertRejects(() =>
+      fresh.operations.scan(sql`select added_by_a_later_migration from pg_class`)
+    );
+
+    assertStringIncludes(
+      problemOf(error as Error & { code?: string }),
+      "run deno task migrate first",
+    );
+  });
+
   await it("prints the usage of each command", () => {
     for (const [name, { usage, does }] of Object.entries(COMMANDS)) {
       assert(usage.startsWith(name));

@@ -200,6 +200,7 @@ Deno.test("readConfig names all that is wrong at once, a line each", () => {
     DATABASE_URL: "db?host=secret0",
     DATABASE_REPLICA_URL: "mysql://secret0",
     JWT_JWKS_URL: JWKS.JWT_JWKS_URL,
+    HISTORY_DAYZ: "30",
   };
 
   const { message } = assertThrows(() => read(variables), Error);
@@ -210,6 +211,7 @@ Deno.test("readConfig names all that is wrong at once, a line each", () => {
     "PORT",
     "JWT_ISSUER",
     "JWT_AUDIENCE",
+    "The variable HISTORY_DAYZ is unknown: did you mean HISTORY_DAYS?",
   ]);
   assert(!message.includes("secret0"));
 });
@@ -250,5 +252,5 @@ Deno.test("findUnknownVariables warns only of likely misspellings", () => {
 });
 
 function read(variables: Record<string, string>) {
-  return readConfig((name) => variables[name]);
+  return readConfig((name) => variables[name], Object.keys(variables));
 }

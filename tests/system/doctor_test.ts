@@ -309,6 +309,17 @@ Deno.test(
       assert(!report.includes("secret"));
     });
 
+    await it("names a misspelled variable beside what its absence makes invalid", async () => {
+      const { ok, text: report } = await run({
+        DATABSE_URL: "postgres://127.0.0.1:1/books",
+        DATABASE_REPLICA_URL: "postgres://127.0.0.1:1/books",
+      });
+
+      assert(!ok);
+      assertStringIncludes(report, "WRONG  configuration  DATABASE_URL must be set");
+      assertStringIncludes(report, "DATABSE_URL is unknown: did you mean DATABASE_URL?");
+    });
+
     await it("asks the key set", async () => {
       const key = { kty: "EC", crv: "P-256", kid: "a" };
       const answers: [response: () => Response, finding: string][] = [
