@@ -38,7 +38,7 @@ export function toApiError(cause: unknown): ApiError {
     });
   }
   if (isDiskFull(cause)) {
-    return unavailable("The database has no room left on its disk: reads go on, writes do not", {
+    return unavailable("The database has no room left on its disk", {
       cause,
     });
   }

@@ -94,9 +94,14 @@ export function isTransient(error: unknown): boolean {
     ["53300", "55P03", "57014"].includes(sqlState(error));
 }
 
-/** Whether PostgreSQL has no room left for what a statement writes (53100). */
+/**
+ * Whether PostgreSQL has no room left for what a statement writes (53100), or for the cache that a
+ * new session writes: PostgreSQL 16 and older report that as an internal error.
+ */
 export function isDiskFull(error: unknown): boolean {
-  return sqlState(error) === "53100";
+  const { routine = "" } = (error ?? {}) as DatabaseError;
+  return sqlState(error) === "53100" ||
+    sqlState(error) === "XX000" && ["write_relcache_init_file", "write_item"].includes(routine);
 }
 
 /** Whether another transaction held a lock for too long (55P03). */
@@ -160,6 +165,9 @@ export function connectionAdvice(error: unknown): string | undefined {
   }
   if (code === "3D000") {
     return "Check the name of the database in DATABASE_URL";
+  }
+  if (isDiskFull(error)) {
+    return 'Free space on the disk of the database: OPERATORS.md says how, under "A full disk"';
   }
   if (isConnectionLoss(error)) {
     return "Check DATABASE_URL, and that PostgreSQL runs and accepts connections from this machine";

@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { connectionAdvice } from "../../db/connections/errors.ts";
 import { openApp, send } from "../support/app/harness.ts";
 
 /** An error that is its own cause. */
@@ -24,6 +25,31 @@ Deno.test("The response to an unexpected error", async ({ step: it }) => {
       assertEquals([status, body.error.code], [500, "INTERNAL_ERROR"]);
       assertEquals(app.logged.map(({ level }) => level), ["error"]);
       assertEquals(typeof JSON.stringify(app.logged[0]), "string");
+    });
+  }
+
+  for (
+    const [what, fields] of [
+      ["a statement", { code: "53100", severity: "ERROR" }],
+      // PostgreSQL 16 and older
+      ["a new session", {
+        code: "XX000",
+        severity: "FATAL",
+        routine: "write_relcache_init_file",
+      }],
+    ] as const
+  ) {
+    await it(`is a 503 that names the full disk if ${what} finds no room`, async () => {
+      const thrown = Object.assign(new Error("refused"), { name: "PostgresError", ...fields });
+      const handler = app.variant({ verifyToken: () => Promise.reject(thrown) });
+
+      const { status, body } = await send(handler, "/api/products", {
+        headers: { authorization: "Bearer a.b.c", "x-organization-id": "x" },
+      });
+
+      assertEquals([status, body.error.code], [503, "SERVICE_UNAVAILABLE"]);
+      assertStringIncludes(body.error.message, "no room left on its disk");
+      assertStringIncludes(connectionAdvice(thrown)!, "Free space on the disk of the database");
     });
   }
 
