@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Caller } from "../db/connections/queue.ts";
 import { refusedBody } from "../schema/accepted.ts";
-import { ApiError } from "../schema/errors.ts";
+import { ApiError, withHint } from "../schema/errors.ts";
 import { gunzip } from "../schema/gunzip.ts";
 import { ignoredIn } from "../schema/ignored.ts";
 import { inTurns } from "../schema/turns.ts";
@@ -168,9 +168,10 @@ function mediaTypeOf(
   if (given !== "identity" && !(isGzip && encoding === "gzip")) {
     throw new ApiError(
       "UNSUPPORTED_MEDIA_TYPE",
-      `This Content-Encoding is not supported: send the body ${
-        encoding === "gzip" ? "with gzip, or " : ""
-      }uncompressed`,
+      withHint(
+        "This Content-Encoding is not supported",
+        `send the body ${encoding === "gzip" ? "with gzip, or " : ""}uncompressed`,
+      ),
       { headers: { "accept-encoding": encoding } }, // RFC 9110, 12.5.3
     );
   }

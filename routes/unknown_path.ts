@@ -1,6 +1,6 @@
 import type { Services } from "../middleware/context.ts";
 import { pathOf } from "../middleware/request.ts";
-import { ApiError } from "../schema/errors.ts";
+import { ApiError, withHint } from "../schema/errors.ts";
 import { isShared, nounOf, TABLES_BY_PATH } from "../schema/records.ts";
 import { bareIsbn, UUID_PATTERN } from "../schema/values.ts";
 
@@ -23,22 +23,25 @@ export function unknownPath(
 ): ApiError {
   const path = pathOf(request);
   if (HEALTH.test(path)) {
-    return notFound(
-      "Unknown path: whether the service is ready is at /health/ready, whether it runs at /health/live",
-    );
+    return notFound(withHint(
+      "Unknown path",
+      "whether the service is ready is at /health/ready, whether it runs at /health/live",
+    ));
   }
   // A regular expression would compare each run of slashes again from each of them.
   let end = path.length;
   while (path[end - 1] === "/") end--;
   const withoutSlash = path.slice(0, end);
   if (withoutSlash !== path && !["", prefix].includes(withoutSlash)) {
-    return notFound(`Unknown path: paths have no slash at the end: use ${withoutSlash}`);
+    return notFound(
+      withHint("Unknown path: paths have no slash at the end", `use ${withoutSlash}`),
+    );
   }
-  const hint = path.startsWith(prefix) ? findById(path.slice(prefix.length), prefix) : undefined;
-  if (hint) return notFound(hint);
+  const advice = path.startsWith(prefix) ? findById(path.slice(prefix.length), prefix) : undefined;
+  if (advice) return notFound(advice);
   const description = `${prefix}/openapi.json`;
   return notFound(
-    `Unknown path: see ${docs ? `/docs and ${description}` : description}`,
+    withHint("Unknown path", `see ${docs ? `/docs and ${description}` : description}`),
   );
 }
 
@@ -50,31 +53,30 @@ function findById(path: string, prefix: string): string | undefined {
   const [, resource = "", given = ""] = WITH_ID.exec(path) ?? [];
   if (UUID.test(given)) return;
   const list = `${prefix}${resource}`;
-  const requires = (noun: string) => `The path of a ${noun} requires its id, a UUID`;
+  const requires = (noun: string, hint: string) =>
+    withHint(`The path of a ${noun} requires its id, a UUID`, hint);
   switch (resource) {
     case "/products": {
       const isbn = ISBN.test(given) ? bareIsbn(given) : undefined;
       const search = isbn
         ? `by ISBN, use ${list}?isbn${isbn.length}=${isbn}`
         : `for products, use ${list}?search=`;
-      return `${requires("product")}: to search ${search}`;
+      return requires("product", `to search ${search}`);
     }
     case "/recipients":
-      return `${requires("recipient")}: to find it by name, use ${list}?name=${given}`;
+      return requires("recipient", `to find it by name, use ${list}?name=${given}`);
     case "/webhooks":
-      return `${requires("webhook")}, which ${list} lists`;
+      return requires("webhook", `GET ${list} lists them`);
     case "/code-lists":
-      return `The path of a code list requires its number, which ${list} lists`;
+      return withHint("The path of a code list requires its number", `GET ${list} has them all`);
   }
   const table = TABLES_BY_PATH.get(resource);
   if (!table) return;
   // Code lists have no filter by name: their lists are short.
   const parameter = isShared(table) ? "code" : "name";
-  return `${
-    requires(nounOf(table))
-  }: to find it by ${parameter}, use ${list}?${parameter}=${given}`;
+  return requires(nounOf(table), `to find it by ${parameter}, use ${list}?${parameter}=${given}`);
 }
 
-function notFound(message: string): ApiError {
-  return new ApiError("NOT_FOUND", message);
+function notFound(text: string): ApiError {
+  return new ApiError("NOT_FOUND", text);
 }

@@ -98,9 +98,9 @@ Deno.test("The protocol", async ({ step: it }) => {
       "/api/recipients/Shop":
         "The path of a recipient requires its id, a UUID: to find it by name, use /api/recipients?name=Shop",
       "/api/webhooks/x/deliveries":
-        "The path of a webhook requires its id, a UUID, which /api/webhooks lists",
+        "The path of a webhook requires its id, a UUID: GET /api/webhooks lists them",
       "/api/code-lists/Thema":
-        "The path of a code list requires its number, which /api/code-lists lists",
+        "The path of a code list requires its number: GET /api/code-lists has them all",
       [`${path}/nothing`]: "Unknown path: see /docs and /api/openapi.json",
       [`/api/publishers/${id.toUpperCase()}/nothing`]:
         "Unknown path: see /docs and /api/openapi.json",
@@ -111,6 +111,7 @@ Deno.test("The protocol", async ({ step: it }) => {
       const { status, body } = await org.get(path);
 
       assertEquals([status, body.error.message], [404, message]);
+      assert(message.endsWith(`: ${body.error.hint}`), body.error.hint);
     }
   });
 

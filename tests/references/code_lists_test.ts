@@ -86,7 +86,7 @@ it("GET /code-lists lists the ONIX lists, and /code-lists/{number} their codes",
     assertEquals(status, 404, number);
     assertEquals(
       body.error.message,
-      "The path of a code list requires its number, which /api/code-lists lists",
+      "The path of a code list requires its number: GET /api/code-lists has them all",
     );
   }
   for (const number of ["35", "999", "9999", "9".repeat(100)]) {

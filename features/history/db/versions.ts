@@ -1,4 +1,4 @@
-import { ApiError } from "../../../schema/errors.ts";
+import { ApiError, withHint } from "../../../schema/errors.ts";
 import type { Choice } from "../schema/history.ts";
 import { isOneOf, organization, raw, sql, type Statement } from "../../../db/connections/sql.ts";
 import type { Queries } from "../../../db/database.ts";
@@ -152,7 +152,7 @@ export async function restoreAdvice(
   for (const { id, at } of deletions) {
     const { code, message } = productNotFound(id);
     const advice = `it was deleted at ${at}, and POST /products/${id}/restore brings it back`;
-    errors.set(id, new ApiError(code, `${message}: ${advice}`));
+    errors.set(id, new ApiError(code, withHint(message, advice)));
   }
   return errors;
 }
